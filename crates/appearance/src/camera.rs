@@ -35,13 +35,18 @@ impl Camera {
         Self { eye, look_at, fov, lens_radius: 0.0, focus: None }
     }
 
-    /// Prepares the camera for an image of a scene whose coordinates start at `origin`.
-    pub fn lens(&self, origin: DVec3, size: [usize; 2]) -> Lens {
+    /// Unit vectors to the right, up and into the image.
+    pub fn axes(&self) -> [DVec3; 3] {
         let forward = (self.look_at - self.eye).try_normalize().unwrap_or(-DVec3::Z);
         // Looking straight up or down, the image's up direction is horizontal.
         let right = forward.cross(DVec3::Y);
         let right = if right.length_squared() > 1e-12 { right.normalize() } else { DVec3::X };
-        let up = right.cross(forward);
+        [right, right.cross(forward), forward]
+    }
+
+    /// Prepares the camera for an image of a scene whose coordinates start at `origin`.
+    pub fn lens(&self, origin: DVec3, size: [usize; 2]) -> Lens {
+        let [right, up, forward] = self.axes();
         let height = (0.5 * self.fov).tan();
         let aspect = size[0].max(1) as f64 / size[1].max(1) as f64;
         let focus = self.focus.unwrap_or(self.eye.distance(self.look_at)).max(1e-9);
@@ -66,6 +71,17 @@ impl Lens {
     /// Unit vector along the camera's axis, into the image.
     pub fn forward(&self) -> Vec3 {
         self.forward
+    }
+
+    /// Radius of the lens, in m; 0 for a pinhole.
+    pub fn radius(&self) -> f32 {
+        self.radius
+    }
+
+    /// Radius of the blur disc of a point at this depth, in units of the image at depth 1; 0 for a
+    /// pinhole.
+    pub fn blur_radius(&self, depth: f32) -> f32 {
+        self.radius * (1.0 / depth - 1.0 / self.focus).abs()
     }
 
     /// Pinhole projection of a direction to the image, from (0, 0) at its top left to (1, 1);

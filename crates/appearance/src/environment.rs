@@ -38,6 +38,7 @@ use glam::{Vec2, Vec3};
 use sessile_frames::atomic::FileError;
 use sessile_scene::{EnvironmentMap, EnvironmentPreset};
 
+pub(crate) use exr_file::read_exr;
 pub use lat_long::LatLong;
 
 /// The finest sampling grid; larger images are averaged down for sampling only.

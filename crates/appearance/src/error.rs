@@ -1,9 +1,10 @@
 //! Errors from the files that a scene's appearance names.
 
+use crate::backdrop::BackdropError;
 use crate::environment::EnvironmentError;
 use crate::textures::TextureError;
 
-/// A texture or an environment of a scene cannot be read.
+/// A texture, the environment or the backdrop of a scene cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppearanceError {
@@ -13,4 +14,7 @@ pub enum AppearanceError {
     /// The environment.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The backdrop.
+    #[error(transparent)]
+    Backdrop(#[from] BackdropError),
 }

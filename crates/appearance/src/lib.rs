@@ -7,6 +7,7 @@
 //!
 //! Lengths are in meters, y is up, colors are linear sRGB, and coordinates are right-handed.
 
+mod backdrop;
 mod bsdf;
 mod camera;
 mod contact_skirt;
@@ -26,6 +27,7 @@ mod scene_materials;
 mod srgb;
 mod textures;
 
+pub use backdrop::{Backdrop, BackdropError, Photograph};
 pub use bsdf::{Bsdf, BsdfSample, ROUGH_ALPHA, RoughLobes, sample_cosine_hemisphere};
 pub use camera::{Camera, Lens};
 pub use contact_skirt::{SkirtTriangle, skirt_triangles};

@@ -156,13 +156,24 @@ impl RunFolder {
             RunInfo::read(&folder.info_path())?;
         }
         refuse_links(root)?;
-        let lock = take_lock(root)?;
+        let lock = take_lock(root, File::try_lock)?;
         // Read again under the lock: the process that held it may have written it in between.
         let info = if folder.info_path().exists() { Some(RunInfo::read(&folder.info_path())?) } else { None };
         crate::cleanup::remove_temporaries(root)?;
         claimed::add(&folder.info_path());
         folder.lock = lock;
         Ok((folder, info))
+    }
+
+    /// Locks the folder of a run for adding files next to other processes that do the same.
+    ///
+    /// Fails while another process has claimed the folder for itself, and keeps it from doing so.
+    /// Temporary files stay: they may be those of the other processes.
+    pub fn share(root: &Path) -> Result<Self, FolderError> {
+        let mut folder = Self::open(root)?;
+        refuse_links(root)?;
+        folder.lock = take_lock(root, File::try_lock_shared)?;
+        Ok(folder)
     }
 
     /// Whether some process has locked the folder for writing.
@@ -470,11 +481,11 @@ fn make_parent(path: &Path) -> Result<(), FileError> {
     path.parent().map_or(Ok(()), atomic::create_folder)
 }
 
-fn take_lock(root: &Path) -> Result<Option<File>, FolderError> {
+fn take_lock(root: &Path, try_lock: fn(&File) -> Result<(), TryLockError>) -> Result<Option<File>, FolderError> {
     let path = root.join(LOCK);
     let failed = |cause| FileError::new("write", &path, cause);
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-    match file.try_lock() {
+    match try_lock(&file) {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(FolderError::Busy { folder: root.to_owned() }),
         // Some network file systems have no locks; exclusive use is then up to the user.

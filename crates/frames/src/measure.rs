@@ -42,13 +42,31 @@ pub struct Solid<'a> {
     pub shape: &'a dyn Distance,
 }
 
-/// Solids and dimension that measures refer to.
+/// Distance from a side of the domain below which a vertex lies on it, relative to the domain.
+const SIDE_TOLERANCE: f64 = 1e-9;
+
+/// Solids, dimension and domain that measures refer to.
 #[derive(Clone, Copy, Default)]
 pub struct MeasureContext<'a> {
     /// The solids, in scene order; indices on the surface refer to them.
     pub solids: &'a [Solid<'a>],
     /// Thickness of the slab in a planar run, in m; `None` in a three-dimensional run.
     pub planar: Option<f64>,
+    /// Corners of the domain, in m, if the scene has one.
+    pub domain: Option<[DVec3; 2]>,
+}
+
+impl MeasureContext<'_> {
+    /// Whether a triangle lies on a side of the domain: where a mirror or a periodic side cuts the
+    /// liquid, or a wall bounds it, there is no air.
+    fn is_on_side(&self, surface: &DropSurface, triangle: usize) -> bool {
+        let Some([low, high]) = self.domain else { return false };
+        let tolerance = SIDE_TOLERANCE * (high - low).max_element();
+        let corners = surface.triangles[triangle].map(|v| surface.positions[v as usize]);
+        (0..3).any(|axis| {
+            [low, high].iter().any(|side| corners.iter().all(|corner| (corner[axis] - side[axis]).abs() < tolerance))
+        })
+    }
 }
 
 /// Why a frame cannot be measured.
@@ -264,7 +282,7 @@ fn measure_drop(
             normal.z.abs() > 0.5 * normal.length()
         }
     };
-    let is_air = |t: usize| surface.solids[t] < 0 && !is_end(t);
+    let is_air = |t: usize| surface.solids[t] < 0 && !is_end(t) && !context.is_on_side(surface, t);
     let per_thickness = context.planar.map_or(1.0, |thickness| 1.0 / thickness);
     let area_where = |wanted: &dyn Fn(usize) -> bool| -> f64 {
         let faces = (0..surface.triangles.len()).filter(|&t| wanted(t));

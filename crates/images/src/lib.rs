@@ -7,8 +7,7 @@
 mod jpeg_file;
 mod png_file;
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// The largest image that is read, in pixels.
@@ -23,12 +22,9 @@ const LUMA: [f64; 3] = [0.2126, 0.7152, 0.0722];
 /// Why an image could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// The file system reported an error.
+    /// The file system reported an error, or it is too long, a folder, a device or a pipe.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// A folder, device or pipe.
-    #[error("it is not a regular file")]
-    NotAFile,
     /// Neither PNG nor JPEG.
     #[error("it is neither a PNG nor a JPEG image; convert it to one of these")]
     Format,
@@ -43,9 +39,6 @@ pub enum ImageError {
         /// Rows.
         height: usize,
     },
-    /// The file is longer than any image that may be read.
-    #[error("it has more than {MAX_BYTES} bytes")]
-    TooLong,
     /// The decoder refused the data.
     #[error("{0}")]
     Damaged(String),
@@ -70,16 +63,7 @@ pub struct Image {
 impl Image {
     /// Reads a PNG or JPEG file.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
-        // Metadata first: opening a pipe would wait for its writer.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(ImageError::NotAFile);
-        }
-        let mut bytes = Vec::new();
-        File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(ImageError::TooLong);
-        }
-        Self::decode(&bytes)
+        Self::decode(&sessile_input::read(path, MAX_BYTES)?)
     }
 
     /// Decodes the bytes of a PNG or JPEG file.

@@ -3,7 +3,8 @@
 //! A scene, a mesh or a run folder may come from anywhere. A device such as `/dev/zero` never ends,
 //! a pipe waits forever, and a name such as `../../secret` refers to a file that its author was not
 //! given. [`read`] and [`open`] accept regular files up to a limit; [`beside`] accepts only names
-//! below a folder, for files that a file refers to.
+//! below a folder, for files that a file refers to. [`read`] also knows the files that are part of
+//! the program ([`is_built_in`]).
 //!
 //! ```
 //! use std::path::Path;
@@ -13,9 +14,13 @@
 //! assert!(error.to_string().contains("outside"), "{error}");
 //! ```
 
+mod built_in;
+
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Component, Path, PathBuf};
+
+pub use built_in::is_built_in;
 
 /// Largest mesh file or buffer of one, in bytes.
 pub const MAX_MESH: u64 = 4 << 30;
@@ -33,13 +38,22 @@ pub fn open(path: &Path, limit: u64) -> Result<File> {
     Ok(file)
 }
 
-/// Reads a regular file of at most `limit` bytes.
+/// Reads a regular file, or a built-in one, of at most `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    if is_built_in(path) {
+        let bytes = built_in::contents(path)?;
+        return if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64, limit)) } else { Ok(bytes.to_vec()) };
+    }
     let file = open(path, limit)?;
     let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0));
     file.take(limit + 1).read_to_end(&mut bytes)?;
     // It may have grown since it was opened.
     if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64, limit)) } else { Ok(bytes) }
+}
+
+/// Why a file cannot be read, if it cannot.
+pub fn problem(path: &Path) -> Option<Error> {
+    if is_built_in(path) { built_in::contents(path).err() } else { open(path, u64::MAX).err() }
 }
 
 /// Reads a file that a file in `folder` refers to by `name`; see [`beside`].

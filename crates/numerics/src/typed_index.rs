@@ -38,6 +38,12 @@ macro_rules! typed_index {
                 self.0 as usize
             }
 
+            /// Its position in an array, as exchanged with code that stores four bytes.
+            #[inline]
+            pub const fn to_u32(self) -> u32 {
+                self.0
+            }
+
             /// The indices of an array of this length.
             #[inline]
             pub fn first(

@@ -3,7 +3,8 @@
 //! [`Destination`] stages everything under temporary names and renames it at the end, so that an
 //! interrupted or failed export leaves nothing behind. [`Identifiers`] makes names that every
 //! program accepts, [`escape`] writes text in the languages of other programs, [`parquet`] writes
-//! tables. `export`, `import` and `sweep` write through this crate.
+//! tables, [`html_page`] and [`plot`] make reports. `export`, `import` and `sweep` write through
+//! this crate.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -20,11 +21,14 @@
 mod destination;
 mod error;
 pub mod escape;
+mod html_page;
 mod identifier;
 pub mod parquet;
+pub mod plot;
 mod unfinished;
 
 pub use destination::{Destination, Layout, Sink};
 pub use error::OutputError;
+pub use html_page::html_page;
 pub use identifier::Identifiers;
 pub use unfinished::discard_unfinished;

@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             (image.color.iter().zip(&reference).map(off).sum::<f64>() / (3.0 * reference.len() as f64)).sqrt()
         };
         let on_drop = |colors: &[Vec3]| -> f64 {
-            colors.iter().zip(&image.drop).filter(|(_, d)| **d >= 0).map(|(c, _)| f64::from(c.element_sum())).sum()
+            colors.iter().zip(&image.drop).filter(|(_, d)| **d > 0).map(|(c, _)| f64::from(c.element_sum())).sum()
         };
         println!(
             "{photons:7}  {samples:7}  {noise:5.3}  {seconds:6.2}  {:7.1}  {:6.4}  {:8.4}  {:.4}  {:.4}  {:.2}",

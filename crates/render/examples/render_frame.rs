@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use sessile_appearance::{Environment, SceneMaterials, frame_scene, srgb_from_linear};
+use sessile_appearance::{SceneAssets, frame_scene, srgb_from_linear};
 use sessile_frames::RunFolder;
 use sessile_render::render_scene_of_frame;
 use sessile_render::{ImageSettings, render_image, write_png};
@@ -34,9 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     settings.paths.clamp = 10.0;
 
     let start = Instant::now();
-    let materials = SceneMaterials::of(&scene)?;
-    let render_scene =
-        render_scene_of_frame(&scene, &materials, &world, &liquid, &wet, Environment::from_lights(&scene.lights)?, 0.0);
+    let assets = SceneAssets::load(&scene)?;
+    let backdrop = assets.backdrop(&scene, settings.size);
+    let render_scene = render_scene_of_frame(&scene, &assets, backdrop, &world, &liquid, &wet, 0.0);
     let camera = frame_scene(&scene, &world, width as f64 / height as f64);
     let built = start.elapsed().as_secs_f64();
     let (image, cost) = render_image(&render_scene, &camera, &settings, &|_, _| ());

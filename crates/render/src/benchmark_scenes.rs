@@ -31,6 +31,18 @@ const FOV: f64 = 0.6;
 
 /// The scene of the substrate, the liquid of about `count` drops on it, and the camera.
 pub fn drop_lattice(substrate: Substrate, count: usize) -> Result<(RenderScene, Surface, Camera), InstanceError> {
+    let (builder, liquid, camera) = lattice(substrate, count)?;
+    Ok((builder.build(), liquid, camera))
+}
+
+/// The scene of the same substrate with the drops on it.
+pub fn wet_drop_lattice(substrate: Substrate, count: usize) -> Result<RenderScene, InstanceError> {
+    let (mut builder, liquid, _) = lattice(substrate, count)?;
+    builder.liquid(&liquid);
+    Ok(builder.build())
+}
+
+fn lattice(substrate: Substrate, count: usize) -> Result<(RenderSceneBuilder, Surface, Camera), InstanceError> {
     let (material, environment, axes) = match substrate {
         Substrate::Table => {
             let material = Material::of(
@@ -49,7 +61,7 @@ pub fn drop_lattice(substrate: Substrate, count: usize) -> Result<(RenderScene, 
     builder.solid(&rectangle(axes), |_| DVec3::ZERO, &material, false, None);
     let distance = 0.98 * 0.5 * SIDES.y / (0.5 * FOV).tan();
     let camera = Camera::new(distance * axes.z_axis - 0.02 * distance * axes.y_axis, DVec3::ZERO, FOV);
-    Ok((builder.build(), surface_of(&instances(axes, count))?, camera))
+    Ok((builder, surface_of(&instances(axes, count))?, camera))
 }
 
 const TOWARDS_SUN: glam::Vec3 = glam::Vec3::new(0.5, 0.6, -0.6);

@@ -85,7 +85,7 @@ struct Guide {
     normal: Vec3,
     depth: f32,
     albedo: Vec3,
-    drop: i32,
+    drop: u32,
     /// Change of depth per column and per row, the smaller of the two sides.
     slope: [f32; 2],
 }
@@ -133,7 +133,7 @@ impl Guides {
                 normal: if normal.is_finite() { normal } else { Vec3::ZERO },
                 depth: if image.depth.len() == count { image.depth[at] } else { 0.0 },
                 albedo: if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE },
-                drop: if image.drop.len() == count { image.drop[at] } else { -1 },
+                drop: if image.drop.len() == count { image.drop[at] } else { 0 },
                 slope: [0.0; 2],
             }
         };

@@ -19,6 +19,12 @@ pub struct Framebuffer {
     pub normal: Vec<Vec3>,
     /// Distance from the camera to the first surface, in m; infinite where the environment is seen.
     pub depth: Vec<f32>,
-    /// Id of the first drop along the ray through the pixel's center; −1 without one.
-    pub drop: Vec<i32>,
+    /// Id of the first drop along the ray through the pixel's center; 0 without one.
+    pub drop: Vec<u32>,
+    /// Fraction of the samples over pixel and lens that pass through a drop; empty without a
+    /// backdrop.
+    pub coverage: Vec<f32>,
+    /// sRGB bytes of pixels that show nothing but the backdrop. Empty without one; with one, other
+    /// pixels are shown without a tone curve.
+    pub backdrop: Vec<Option<[u8; 3]>>,
 }

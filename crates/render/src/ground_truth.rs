@@ -22,18 +22,22 @@
 //! The clean view has neither drops nor water films and streaks: see
 //! [`crate::scene_from_frame::clean_render_scene`].
 
+mod drop_coverage;
 mod files;
 
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Camera, Lens};
 
-use crate::refracted_ray::{RayEnd, RefractedRay, StopAt, trace_refracted};
+use crate::backdrop_view::target;
+use crate::refracted_ray::{RayEnd, RefractedRay, StopAt, pinhole_ray, trace_refracted};
 use crate::render_scene::RenderScene;
+use drop_coverage::drop_coverage;
 
-pub use files::{GroundTruthFiles, flow_colors, write_ground_truth};
+pub use files::{GroundTruthFiles, flow_colors, write_ground_truth, write_sample_truth};
 
-/// Rays across a pixel in each direction: first, and where those disagree.
+/// Rays across a pixel in each direction where glass bodies refract the view: first, and where
+/// those disagree.
 const FIRST_GRID: usize = 4;
 const FINE_GRID: usize = 16;
 
@@ -138,14 +142,18 @@ pub fn ground_truth(scene: &RenderScene, clean: &RenderScene, camera: &Camera, s
     let views = Views {
         scene,
         lens,
-        inside: scene.enclosing_drop(lens.eye(), Vec3::Y, 0.5),
+        inside: scene.drop_around(lens.eye()),
         clean,
         clean_lens: camera.lens(clean.origin(), size),
         shift: scene.origin() - clean.origin(),
         size: Vec2::new(width as f32, height as f32),
     };
-    let pixels: Vec<PixelTruth> =
-        (0..width * height).into_par_iter().map(|i| views.pixel(i % width, i / width)).collect();
+    let coverage = if views.inside.is_some() { None } else { drop_coverage(scene, &lens, size) };
+    let pixel = |i: usize| match coverage.as_ref().map(|coverage| coverage[i]) {
+        Some(0.0) => views.pixel_without_drop(i % width, i / width),
+        covered => views.pixel(i % width, i / width, covered),
+    };
+    let pixels: Vec<PixelTruth> = (0..width * height).into_par_iter().map(pixel).collect();
     GroundTruth {
         width,
         height,
@@ -161,20 +169,37 @@ pub fn ground_truth(scene: &RenderScene, clean: &RenderScene, camera: &Camera, s
 }
 
 impl Views<'_> {
-    fn pixel(&self, x: usize, y: usize) -> PixelTruth {
+    /// A pixel without drops, where both views show the same.
+    fn pixel_without_drop(&self, x: usize, y: usize) -> PixelTruth {
+        let middle = Vec2::new(x as f32, y as f32) + 0.5;
+        let clean = self.trace_clean(middle);
+        let axis = self.clean_lens.pinhole_direction(middle / self.size).dot(self.clean_lens.forward());
+        PixelTruth {
+            coverage: 0.0,
+            drop: 0,
+            depth: [clean.first_distance * axis, clean.first_distance],
+            clean_depth: self.clean_depth(&clean),
+            flow: Vec2::ZERO,
+            status: FlowStatus::NoDrop,
+        }
+    }
+
+    /// Depth along the camera's axis and distance of the surface that a ray of the clean view ends
+    /// on.
+    fn clean_depth(&self, clean: &RefractedRay) -> [f32; 2] {
+        let RayEnd::Surface(point) = clean.end else { return [f32::INFINITY; 2] };
+        let to = point - self.clean_lens.eye();
+        [to.dot(self.clean_lens.forward()), to.length()]
+    }
+
+    /// Any pixel; `coverage` if it is known.
+    fn pixel(&self, x: usize, y: usize, coverage: Option<f32>) -> PixelTruth {
         let corner = Vec2::new(x as f32, y as f32);
         let middle = corner + 0.5;
         let direction = self.lens.pinhole_direction(middle / self.size);
-        let seen = trace_refracted(self.scene, self.lens.eye(), direction, self.inside, StopAt::End);
+        let seen = trace_refracted(self.scene, pinhole_ray(self.lens.eye(), direction), self.inside, StopAt::End);
         let axis = direction.dot(self.lens.forward());
-        let clean = self.trace_clean(middle);
-        let clean_depth = match clean.end {
-            RayEnd::Surface(point) => {
-                let to = point - self.clean_lens.eye();
-                [to.dot(self.clean_lens.forward()), to.length()]
-            }
-            _ => [f32::INFINITY; 2],
-        };
+        let clean_depth = self.clean_depth(&self.trace_clean(middle));
         let (flow, status) = match seen.drop {
             None => (Vec2::ZERO, FlowStatus::NoDrop),
             Some(_) => match self.locate_in_clean_view(&seen) {
@@ -183,7 +208,7 @@ impl Views<'_> {
             },
         };
         PixelTruth {
-            coverage: self.coverage(corner),
+            coverage: coverage.unwrap_or_else(|| self.coverage(corner)),
             drop: seen.drop.unwrap_or(0),
             depth: [seen.first_distance * axis, seen.first_distance],
             clean_depth,
@@ -198,7 +223,8 @@ impl Views<'_> {
             let covered = |cell: &usize| {
                 let place = corner + (Vec2::new((cell % grid) as f32, (cell / grid) as f32) + 0.5) / grid as f32;
                 let direction = self.lens.pinhole_direction(place / self.size);
-                trace_refracted(self.scene, self.lens.eye(), direction, self.inside, StopAt::Drop).drop.is_some()
+                let ray = pinhole_ray(self.lens.eye(), direction);
+                trace_refracted(self.scene, ray, self.inside, StopAt::Drop).drop.is_some()
             };
             (0..grid * grid).filter(covered).count() as f32 / (grid * grid) as f32
         };
@@ -208,15 +234,16 @@ impl Views<'_> {
 
     fn trace_clean(&self, place: Vec2) -> RefractedRay {
         let direction = self.clean_lens.pinhole_direction(place / self.size);
-        trace_refracted(self.clean, self.clean_lens.eye(), direction, None, StopAt::End)
+        trace_refracted(self.clean, pinhole_ray(self.clean_lens.eye(), direction), None, StopAt::End)
     }
 
     /// The point of the clean view that shows what a refracted ray ends on, in pixels from its top
     /// left corner.
     fn locate_in_clean_view(&self, seen: &RefractedRay) -> Result<Vec2, FlowStatus> {
+        let shifted = |point: Vec3| (point.as_dvec3() + self.shift).as_vec3();
         let target_end = match seen.end {
-            RayEnd::Surface(point) => RayEnd::Surface((point.as_dvec3() + self.shift).as_vec3()),
-            RayEnd::Environment(direction) => RayEnd::Environment(direction),
+            RayEnd::Surface(point) => RayEnd::Surface(shifted(point)),
+            RayEnd::Environment { origin, direction } => RayEnd::Environment { origin: shifted(origin), direction },
             RayEnd::TotalReflection => return Err(FlowStatus::TotalReflection),
             RayEnd::OpaqueLiquid => return Err(FlowStatus::Opaque),
             RayEnd::Lost => return Err(FlowStatus::Lost),
@@ -224,7 +251,10 @@ impl Views<'_> {
         let project = |end: RayEnd| {
             let direction = match end {
                 RayEnd::Surface(point) => point - self.clean_lens.eye(),
-                RayEnd::Environment(direction) => direction,
+                RayEnd::Environment { origin, direction } => match &self.clean.backdrop {
+                    Some(backdrop) => target(&self.clean_lens, backdrop.distance(), origin, direction)?,
+                    None => direction,
+                },
                 _ => return None,
             };
             Some(self.clean_lens.project_direction(direction)? * self.size)
@@ -235,7 +265,7 @@ impl Views<'_> {
             let found = self.trace_clean(place).end;
             // An object of another kind, or none: the target is hidden.
             let error = match (target_end, found) {
-                (RayEnd::Surface(_), RayEnd::Surface(_)) | (RayEnd::Environment(_), RayEnd::Environment(_)) => {
+                (RayEnd::Surface(_), RayEnd::Surface(_)) | (RayEnd::Environment { .. }, RayEnd::Environment { .. }) => {
                     target - project(found).ok_or(FlowStatus::Hidden)?
                 }
                 _ => return Err(self.missing(place)),

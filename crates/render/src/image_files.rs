@@ -9,7 +9,7 @@
 //! | `albedo.R G B` | albedo of the first surface that is not clear | half |
 //! | `normal.X Y Z` | world normal, zero where the environment is seen | half |
 //! | `Z` | distance from the camera in m, infinite where the environment is seen | float |
-//! | `drop.id` | id of the drop plus one, 0 without a drop | unsigned integer |
+//! | `drop.id` | id of the drop as in `measure.jsonl`, 0 without a drop | unsigned integer |
 //!
 //! Channels of empty buffers are left out. Files are written under a temporary name and renamed.
 
@@ -133,8 +133,7 @@ pub fn write_exr(path: &Path, image: &Framebuffer) -> Result<(), ImageFileError>
         channels.push(AnyChannel::new("Z", FlatSamples::F32(image.depth.clone())));
     }
     if !image.drop.is_empty() {
-        let ids = image.drop.iter().map(|&id| id.saturating_add(1).max(0).unsigned_abs()).collect();
-        channels.push(AnyChannel::new("drop.id", FlatSamples::U32(ids)));
+        channels.push(AnyChannel::new("drop.id", FlatSamples::U32(image.drop.clone())));
     }
 
     write_channels(path, image.width, image.height, "picture", channels)
@@ -177,7 +176,8 @@ mod tests {
             albedo: vec![Vec3::new(0.5, 0.25, 0.75); pixels],
             normal: (0..pixels).map(|i| if i % 3 == 0 { Vec3::ZERO } else { Vec3::NEG_Y }).collect(),
             depth: (0..pixels).map(|i| if i % 3 == 0 { f32::INFINITY } else { 0.001 * i as f32 }).collect(),
-            drop: (0..pixels).map(|i| i as i32 % 70_000 - 1).collect(),
+            drop: (0..pixels).map(|i| 100_000 * (i as u32 % 3)).collect(),
+            ..Framebuffer::default()
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
             assert!((found - color.y).abs() <= color.y / 1024.0, "{found} for {}", color.y);
         }
         assert_eq!(values("Z"), image.depth);
-        assert_eq!(values("drop.id"), image.drop.iter().map(|id| (id + 1) as f32).collect::<Vec<_>>());
+        assert_eq!(values("drop.id"), image.drop.iter().map(|&id| id as f32).collect::<Vec<_>>());
         assert_eq!(values("normal.Y"), image.normal.iter().map(|normal| normal.y).collect::<Vec<_>>());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary is left");
     }

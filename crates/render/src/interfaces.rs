@@ -25,9 +25,9 @@ pub struct Media {
 }
 
 impl Media {
-    /// The media at a point at mid-shutter; traces a ray, so call it once per image.
+    /// The media at a point at mid-shutter; traces rays, so call it once per image.
     pub fn at(scene: &RenderScene, point: Vec3) -> Self {
-        let drops = u32::from(scene.enclosing_drop(point, Vec3::Y, 0.5).is_some());
+        let drops = u32::from(scene.drop_around(point).is_some());
         Self { drops, ..Self::default() }
     }
 

@@ -6,12 +6,16 @@
 //! sampled directly: photons carry it where they can ([`crate::caustics`]), and BSDF sampling finds
 //! the rest.
 //!
+//! Long paths end by Russian roulette with the largest component of their throughput as survival
+//! probability.
+//!
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every
 //! path that carries light ends in air.
 
 use glam::{Vec2, Vec3};
 use sessile_appearance::{Bsdf, BsdfParameters, LightSample, Ray, TriangleHit, orthonormal_basis};
 
+use crate::backdrop_view::BackdropView;
 use crate::caustics::Caustics;
 use crate::fresnel::sheet_reflectance;
 use crate::interfaces::{Interface, MAX_PASSES, Media, SurfaceEvent, liquid_optics, surface_event};
@@ -92,19 +96,22 @@ pub struct TraceContext<'a> {
     /// Photons that clear objects have refracted or reflected; without them BSDF sampling finds all
     /// of that light.
     pub caustics: Option<&'a Caustics>,
+    /// The backdrop, seen by the camera.
+    pub backdrop: Option<&'a BackdropView<'a>>,
 }
 
 impl<'a> TraceContext<'a> {
     /// A scene without photon maps.
     #[cfg(test)]
     pub fn without_caustics(scene: &'a RenderScene) -> Self {
-        Self { scene, caustics: None }
+        Self { scene, caustics: None, backdrop: None }
     }
 }
 
 struct PathState<'a> {
     scene: &'a RenderScene,
     caustics: Option<&'a Caustics>,
+    backdrop: Option<&'a BackdropView<'a>>,
     /// Which of the photon maps is read.
     photon_set: usize,
     settings: PathSettings,
@@ -138,12 +145,13 @@ pub fn trace_path(
     pass: u32,
     sampler: &mut Sampler,
 ) -> PathResult {
-    let TraceContext { scene, caustics } = context;
+    let TraceContext { scene, caustics, backdrop } = context;
     let (liquid_index, absorption) = liquid_optics(scene);
     let result = PathResult { albedo: Vec3::ONE, depth: f32::INFINITY, ..PathResult::default() };
     let mut path = PathState {
         scene,
         caustics,
+        backdrop,
         photon_set: caustics.map_or(0, |caustics| caustics.set_for(pass, ray.time)),
         settings,
         liquid_index,
@@ -233,7 +241,10 @@ impl PathState<'_> {
                 self.media = behind;
                 PathEvent::PassThrough
             }
-            SurfaceEvent::Interface(interface) => self.reflect_or_refract(&at, &interface, sampler),
+            SurfaceEvent::Interface(interface) => {
+                let interface = self.without_reflection_of_panes(&at, interface);
+                self.reflect_or_refract(&at, &interface, sampler)
+            }
             SurfaceEvent::Scatter { parameters, normal, wetness } => {
                 self.scatter(&at, normal, parameters, wetness, sampler)
             }
@@ -241,6 +252,15 @@ impl PathState<'_> {
         self.ray.origin = at.point;
         self.ray.origin_triangle = Some(at.triangle);
         event
+    }
+
+    /// Before a backdrop, a sheet of glass that the camera sees does not reflect: the photograph
+    /// includes what it reflects and absorbs.
+    fn without_reflection_of_panes(&self, at: &SurfaceInteraction, interface: Interface) -> Interface {
+        let Owner::Solid(solid) = at.owner else { return interface };
+        let is_pane = matches!(self.scene.solids[solid as usize].body, Body::Sheet { .. });
+        let part_of_photograph = self.backdrop.is_some() && self.depth == 0 && is_pane && interface.refracted.is_some();
+        if part_of_photograph { Interface { reflectance: 0.0, ..interface } } else { interface }
     }
 
     /// Russian roulette: whether the path continues.
@@ -293,9 +313,15 @@ impl PathState<'_> {
         true
     }
 
-    /// Adds the emission of the environment and the suns.
+    /// Adds the emission of the backdrop, which scattered light does not come from, or of the
+    /// environment and the suns.
     fn on_miss(&mut self) {
         let direction = self.ray.direction;
+        let backdrop = self.backdrop.filter(|_| !self.scattered);
+        if let Some(radiance) = backdrop.and_then(|view| view.radiance(self.ray.origin, direction, 1.0)) {
+            self.add_emission(radiance);
+            return;
+        }
         let environment = &self.scene.environment;
         let sampled = self.scene.sample_environment && self.bsdf_pdf.is_some();
         let environment_pdf = if sampled { environment.pdf(direction) } else { 0.0 };

@@ -14,16 +14,17 @@
 //!
 //! Not shown, unlike in the path tracer: indirect light between solids, soft shadows, drops seen
 //! through drops or in reflections, drops behind glass bodies that refract the view, films on
-//! glass, motion blur and depth of field. A drop that encloses the camera is left out.
+//! glass, motion blur, and depth of field except that of drops before a backdrop (`defocus`). A
+//! drop that encloses the camera is left out.
 //!
 //! Nothing is random and tiles are independent, so the image does not depend on the number of
 //! threads.
 
 mod base_irradiance;
+mod defocus;
 mod drop_shading;
 mod octahedral_map;
 mod prefiltered_light;
-mod rasterizer;
 mod screen_drops;
 mod shading;
 mod view;
@@ -34,16 +35,21 @@ use sessile_appearance::{Camera, Lens, LiquidMaterial};
 use sessile_frames::Surface;
 
 use self::base_irradiance::BaseIrradiance;
+use self::defocus::DropLayer;
 use self::prefiltered_light::PrefilteredLight;
-use self::rasterizer::{Rect, TILE, clip};
 use self::screen_drops::{ScreenDrop, project_drops};
 use self::shading::Shader;
-use self::view::View;
+use self::view::{ShadedPixel, View};
+use crate::backdrop_view::BackdropView;
 use crate::framebuffer::Framebuffer;
+use crate::rasterizer::{Rect, TILE, clip};
 use crate::render_scene::{Owner, RenderScene};
 
 /// Near plane for solids, relative to the distance from the camera to the scene's origin.
 const NEAR_PLANE: f32 = 1e-4;
+
+/// Drops whose blur discs are smaller are in focus; in pixels.
+const SHARP: f32 = 0.5;
 
 /// Renders previews of one scene; its lights are prefiltered once for all frames.
 #[derive(Clone, Debug)]
@@ -81,32 +87,85 @@ impl Preview {
         }
     }
 
-    /// Renders a scene of solids, without liquid, and the liquid on them. Only the color buffer is
-    /// filled.
+    /// Renders a scene of solids, without liquid, and the liquid on them. Color is filled, and with
+    /// a backdrop also coverage and its pixels.
     pub fn render(&mut self, scene: &RenderScene, liquid: &Surface, camera: &Camera, size: [usize; 2]) -> Framebuffer {
         let [width, height] = size;
         let lens = camera.lens(scene.origin(), size);
         let drops = project_drops(liquid, scene, &lens, size);
         let solids = project_solids(scene, &lens, size);
-        self.bases.prepare(drops.iter().filter_map(|drop| drop.base.as_ref()));
+        self.bases.prepare(drops.iter().filter_map(|drop| drop.base.as_ref()).filter(|base| !base.clear));
         let clear = match scene.liquid {
             LiquidMaterial::Clear { index, absorption } => Some((index, absorption)),
             LiquidMaterial::Opaque(_) => None,
         };
-        let shader = Shader { scene, light: &self.light, bases: &self.bases, clear };
-        let view = View { shader, lens, size: Vec2::new(width as f32, height as f32), drops, solids };
-        let bins = Bins::new(&view.solids, &view.drops, size);
-        let tiles: Vec<(Rect, Vec<Vec3>)> =
-            (0..bins.solids.len()).into_par_iter().map(|tile| view.render_tile(tile, &bins, size)).collect();
-        let mut color = vec![Vec3::ZERO; width * height];
+        let backdrop = BackdropView::new(scene, lens, size);
+        let shader = Shader { scene, light: &self.light, bases: &self.bases, clear, backdrop };
+        let mut view =
+            View { shader, lens, size: Vec2::new(width as f32, height as f32), drops, solids, only_drops: false };
+        if backdrop.is_some() && !view.drops.is_empty() && lens.radius() > 0.0 {
+            view.only_drops = true;
+            let layer = DropLayer::of(&view.render(size), size);
+            view.only_drops = false;
+            if layer.largest_radius() >= SHARP {
+                view.drops.clear();
+                return layer.before(image_of(&view.render(size), &view, size));
+            }
+        }
+        image_of(&view.render(size), &view, size)
+    }
+}
+
+/// The image of a view's pixels.
+fn image_of(pixels: &[ShadedPixel], view: &View<'_>, [width, height]: [usize; 2]) -> Framebuffer {
+    let color = pixels.iter().map(|pixel| pixel.color).collect();
+    let mut image = Framebuffer { width, height, color, ..Framebuffer::default() };
+    if let Some(backdrop) = &view.shader.backdrop {
+        image.coverage = pixels.iter().map(|pixel| pixel.coverage).collect();
+        let bytes = |(i, pixel): (usize, &ShadedPixel)| pixel.is_backdrop.then(|| backdrop.bytes(i % width, i / width));
+        image.backdrop = pixels.iter().enumerate().map(bytes).collect();
+    }
+    image
+}
+
+impl DropLayer {
+    /// The drops of a view that shows nothing else.
+    fn of(pixels: &[ShadedPixel], size: [usize; 2]) -> Self {
+        Self {
+            size,
+            color: pixels.iter().map(|pixel| pixel.color).collect(),
+            coverage: pixels.iter().map(|pixel| pixel.coverage).collect(),
+            radius: pixels.iter().map(|pixel| pixel.blur_radius).collect(),
+        }
+    }
+
+    /// The drops, out of focus, before an image without them.
+    fn before(&self, mut image: Framebuffer) -> Framebuffer {
+        for (i, (color, coverage)) in self.blurred().into_iter().enumerate().filter(|(_, (_, c))| *c > 0.0) {
+            image.color[i] = color + (1.0 - coverage) * image.color[i];
+            if let (Some(covered), Some(backdrop)) = (image.coverage.get_mut(i), image.backdrop.get_mut(i)) {
+                (*covered, *backdrop) = (coverage, None);
+            }
+        }
+        image
+    }
+}
+
+impl View<'_> {
+    /// Renders all tiles; returns the pixels row by row.
+    fn render(&self, size: [usize; 2]) -> Vec<ShadedPixel> {
+        let bins = Bins::new(&self.solids, &self.drops, size);
+        let tiles: Vec<(Rect, Vec<ShadedPixel>)> =
+            (0..bins.solids.len()).into_par_iter().map(|tile| self.render_tile(tile, &bins, size)).collect();
+        let mut all = vec![ShadedPixel::default(); size[0] * size[1]];
         for (rect, pixels) in tiles {
             let across = rect.high[0] - rect.low[0];
             for (row, pixels) in pixels.chunks_exact(across).enumerate() {
-                let start = (rect.low[1] + row) * width + rect.low[0];
-                color[start..start + across].copy_from_slice(pixels);
+                let start = (rect.low[1] + row) * size[0] + rect.low[0];
+                all[start..start + across].copy_from_slice(pixels);
             }
         }
-        Framebuffer { width, height, color, ..Framebuffer::default() }
+        all
     }
 }
 

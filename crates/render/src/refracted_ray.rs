@@ -24,8 +24,13 @@ const MID_SHUTTER: f32 = 0.5;
 /// Where a refracted ray ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RayEnd {
-    /// The environment or a sun, in this direction.
-    Environment(Vec3),
+    /// The environment, a sun or the backdrop.
+    Environment {
+        /// Where the ray leaves the scene.
+        origin: Vec3,
+        /// Its direction then.
+        direction: Vec3,
+    },
     /// A solid that is not clear, or an area light, at this point.
     Surface(Vec3),
     /// A liquid that is not clear.
@@ -43,6 +48,8 @@ pub struct RefractedRay {
     pub drop: Option<u32>,
     /// Distance to the first surface of any kind; infinite without one.
     pub first_distance: f32,
+    /// Whether it crosses a water film on a sheet of glass.
+    pub film: bool,
     /// Where it ends.
     pub end: RayEnd,
 }
@@ -63,23 +70,22 @@ struct RayState<'a> {
     ray: Ray,
     media: Media,
     drop: Option<u32>,
+    film: bool,
 }
 
-/// Traces a refracted ray from `eye`, which lies inside drop `inside` if given.
-pub fn trace_refracted(
-    scene: &RenderScene,
-    eye: Vec3,
-    direction: Vec3,
-    inside: Option<u32>,
-    stop_at: StopAt,
-) -> RefractedRay {
+/// The pinhole ray of a camera at `eye`, at the frame's time.
+pub fn pinhole_ray(eye: Vec3, direction: Vec3) -> Ray {
+    Ray { origin: eye, direction, time: MID_SHUTTER, origin_triangle: None }
+}
+
+/// Traces a refracted ray, which starts inside drop `inside` if given.
+pub fn trace_refracted(scene: &RenderScene, ray: Ray, inside: Option<u32>, stop_at: StopAt) -> RefractedRay {
     let liquid = match scene.liquid {
         LiquidMaterial::Clear { index, .. } => index,
         LiquidMaterial::Opaque(_) => 1.0,
     };
     let media = Media { drops: u32::from(inside.is_some()), ..Media::default() };
-    let ray = Ray { origin: eye, direction, time: MID_SHUTTER, origin_triangle: None };
-    let mut state = RayState { scene, liquid, ray, media, drop: inside };
+    let mut state = RayState { scene, liquid, ray, media, drop: inside, film: false };
     let mut first_distance = f32::INFINITY;
     for interface in 0..MAX_INTERFACES {
         let hit = scene.intersect(&state.ray, f32::INFINITY);
@@ -95,18 +101,18 @@ pub fn trace_refracted(
         } else if nearest < t_max {
             Some(RayEnd::Surface(origin + nearest * direction))
         } else if let Some(hit) = hit {
-            let at = scene.surface_interaction(&hit, MID_SHUTTER);
+            let at = scene.surface_interaction(&hit, ray.time);
             let end = state.cross(&at);
             state.ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..state.ray };
             end
         } else {
-            Some(RayEnd::Environment(direction))
+            Some(RayEnd::Environment { origin, direction })
         };
         if let Some(end) = end {
-            return RefractedRay { drop: state.drop, first_distance, end };
+            return RefractedRay { drop: state.drop, film: state.film, first_distance, end };
         }
     }
-    RefractedRay { drop: state.drop, first_distance, end: RayEnd::Lost }
+    RefractedRay { drop: state.drop, film: state.film, first_distance, end: RayEnd::Lost }
 }
 
 impl RayState<'_> {
@@ -120,7 +126,10 @@ impl RayState<'_> {
             Owner::Drop(id) => self.cross_liquid(at, id),
             Owner::Solid(solid) => match self.scene.solids[solid as usize].body {
                 Body::Opaque(_) => Some(RayEnd::Surface(at.point)),
-                Body::Sheet { .. } => self.cross_sheet(at),
+                Body::Sheet { .. } => {
+                    self.film |= self.scene.solids[solid as usize].wetness(at.uv).is_film();
+                    self.cross_sheet(at)
+                }
                 Body::Glass { index } => self.cross_glass(at, index),
             },
         }
@@ -175,7 +184,7 @@ impl RayState<'_> {
 
     /// The drop on the outer side of a solid's surface.
     fn drop_outside(&self, at: &SurfaceInteraction) -> Option<u32> {
-        self.scene.enclosing_drop(at.point, at.normal, MID_SHUTTER)
+        self.scene.enclosing_drop(at.point, at.normal, self.ray.time)
     }
 
     /// Refracts the ray about the shading normal; where that faces away, about the geometric one.

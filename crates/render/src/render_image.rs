@@ -16,6 +16,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Camera, Lens, Ray, luminance};
 
+use crate::backdrop_view::{BackdropView, CameraRay};
 use crate::caustics::{CausticSettings, Caustics};
 use crate::framebuffer::Framebuffer;
 use crate::interfaces::Media;
@@ -104,6 +105,9 @@ struct Pixel {
     normal: Vec3,
     depth: f64,
     hits: u32,
+    /// Samples that pass through a drop, and that show the backdrop undeviated.
+    through_drops: u32,
+    undeviated: u32,
     /// Sums of y/(1 + y) and of its square, y the luminance of a sample.
     toned: f64,
     toned_squares: f64,
@@ -113,7 +117,7 @@ struct Pixel {
 /// A tile after some of its samples.
 struct Tile {
     pixels: Vec<Pixel>,
-    drops: Vec<i32>,
+    drops: Vec<u32>,
     samples: u32,
 }
 
@@ -149,14 +153,16 @@ pub fn render_image_until(
             max_depth: settings.paths.max_depth,
         },
     );
-    let context = TraceContext { scene, caustics: caustics.as_ref() };
+    let backdrop = BackdropView::new(scene, lens, settings.size);
+    let context = TraceContext { scene, caustics: caustics.as_ref(), backdrop: backdrop.as_ref() };
     let columns = width.div_ceil(TILE);
     let num_tiles = columns * height.div_ceil(TILE);
     let max_samples = settings.samples.max(1);
     let first =
         if settings.noise > 0.0 { (max_samples / FIRST_PART).max(2 * BATCH).min(max_samples) } else { max_samples };
     let num_steps = if first < max_samples { 2 * num_tiles } else { num_tiles };
-    let view = View { context, lens, media, settings, columns };
+    let inside = scene.drop_around(lens.eye());
+    let view = View { context, lens, media, inside, settings, columns };
     let done = AtomicUsize::new(0);
     let step = |tile: usize, before: Option<Tile>, until: u32| {
         let sampled = (!stop.load(Ordering::Relaxed)).then(|| view.sample_tile(tile, before, until));
@@ -193,6 +199,8 @@ struct View<'a> {
     context: TraceContext<'a>,
     lens: Lens,
     media: Media,
+    /// The drop that encloses the camera.
+    inside: Option<u32>,
     settings: &'a ImageSettings,
     columns: usize,
 }
@@ -217,7 +225,9 @@ impl View<'_> {
                 let (u_lens, time) = (sampler.next_2d(), sampler.next_1d());
                 let (origin, direction) = self.lens.ray(place, u_lens);
                 let ray = Ray { origin, direction, time, origin_triangle: None };
-                let path = trace_path(self.context, settings.paths, ray, self.media, index / BATCH, &mut sampler);
+                let path = self.undeviated(x, y, ray, pixel).unwrap_or_else(|| {
+                    trace_path(self.context, settings.paths, ray, self.media, index / BATCH, &mut sampler)
+                });
                 if is_in_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
                 }
@@ -226,6 +236,16 @@ impl View<'_> {
         }
         tile.samples = tile.samples.max(until);
         tile
+    }
+
+    /// The result of a camera ray that shows the backdrop's own pixel; counts what the ray passes.
+    fn undeviated(&self, x: usize, y: usize, ray: Ray, pixel: &mut Pixel) -> Option<PathResult> {
+        let backdrop = self.context.backdrop?;
+        let CameraRay { through_drop, undeviated } = CameraRay::trace(self.context.scene, ray, self.inside);
+        pixel.through_drops += u32::from(through_drop);
+        pixel.undeviated += u32::from(undeviated);
+        let color = undeviated.then(|| backdrop.pixel(x, y))?;
+        Some(PathResult { color, albedo: Vec3::ONE, depth: f32::INFINITY, rays: 1, ..PathResult::default() })
     }
 
     /// Averages the samples of all tiles.
@@ -239,8 +259,14 @@ impl View<'_> {
             albedo: vec![Vec3::ZERO; count],
             normal: vec![Vec3::ZERO; count],
             depth: vec![f32::INFINITY; count],
-            drop: vec![-1; count],
+            drop: vec![0; count],
+            coverage: Vec::new(),
+            backdrop: Vec::new(),
         };
+        if self.context.backdrop.is_some() {
+            image.coverage = vec![0.0; count];
+            image.backdrop = vec![None; count];
+        }
         let mut halves = [vec![Vec3::ZERO; count], vec![Vec3::ZERO; count]];
         let mut cost = RenderCost::default();
         let max_samples = self.settings.samples.max(1);
@@ -260,6 +286,10 @@ impl View<'_> {
                     image.depth[i] = (pixel.depth / f64::from(pixel.hits)) as f32;
                 }
                 image.drop[i] = *drop;
+                if let Some(backdrop) = self.context.backdrop {
+                    image.coverage[i] = pixel.through_drops as f32 * weight;
+                    image.backdrop[i] = (pixel.undeviated == tile.samples).then(|| backdrop.bytes(x, y));
+                }
                 cost.paths += u64::from(tile.samples);
                 cost.rays += pixel.rays;
             }
@@ -313,20 +343,20 @@ fn variance(tile: &Tile) -> f64 {
 }
 
 /// Id of the first drop along the straight ray through a point of the image, looking through
-/// sheets; −1 without one.
-fn first_drop(scene: &RenderScene, lens: &Lens, place: Vec2) -> i32 {
+/// sheets; 0 without one.
+fn first_drop(scene: &RenderScene, lens: &Lens, place: Vec2) -> u32 {
     let (origin, direction) = lens.ray(place, Vec2::ZERO);
     let mut ray = Ray { origin, direction, time: 0.5, origin_triangle: None };
     for _ in 0..MAX_SHEETS {
-        let Some(hit) = scene.intersect(&ray, f32::INFINITY) else { return -1 };
+        let Some(hit) = scene.intersect(&ray, f32::INFINITY) else { return 0 };
         let at = scene.surface_interaction(&hit, ray.time);
         match at.owner {
-            Owner::Drop(id) => return i32::try_from(id).unwrap_or(i32::MAX),
+            Owner::Drop(id) => return id,
             Owner::Solid(solid) if scene.is_clear(solid) => {
                 ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..ray };
             }
-            Owner::Solid(_) => return -1,
+            Owner::Solid(_) => return 0,
         }
     }
-    -1
+    0
 }

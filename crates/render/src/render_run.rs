@@ -35,7 +35,7 @@ use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder,
 use sessile_scene::types::Scene;
 
 pub use error::RenderError;
-pub use options::{FramesToRender, Quality, RenderOptions, RenderSummary};
+pub use options::{FramesToRender, Quality, RenderOptions, RenderPart, RenderSummary};
 
 use crate::denoise::denoise;
 use crate::framebuffer::Framebuffer;
@@ -45,6 +45,7 @@ use crate::render_image::{ImageSettings, RenderedImage, render_image_until};
 use crate::tone_map::{Exposure, to_srgb};
 use image_tag::{ImageTag, KEYWORD, view_hash};
 use run_renderer::RunRenderer;
+pub(crate) use run_renderer::drop_detail;
 
 /// The longest side of an image, in pixels.
 const MAX_SIDE: u32 = 16384;
@@ -69,9 +70,13 @@ pub fn render_run(
     progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<RenderSummary, RenderError> {
-    // Opened before it is claimed, because claiming creates the folder.
-    RunFolder::open(run)?;
-    let (folder, _) = RunFolder::claim(run)?;
+    let folder = if options.part == RenderPart::Images {
+        RunFolder::share(run)?
+    } else {
+        // Opened before it is claimed, because claiming creates the folder.
+        RunFolder::open(run)?;
+        RunFolder::claim(run)?.0
+    };
     let name = folder.read_info()?.name;
     let scene = scene_of_run(&folder)?;
     let settings = image_settings(&scene, options)?;
@@ -88,7 +93,10 @@ pub fn render_run(
         },
     };
     let frames = folder.frames()?;
-    let selected = select_frames(&folder, &frames, options.frames, &tag)?;
+    let selected = match options.part {
+        RenderPart::Video => Vec::new(),
+        RenderPart::All | RenderPart::Images => select_frames(&folder, &frames, options.frames, &tag)?,
+    };
     let job = Job {
         folder: &folder,
         scene: &scene,
@@ -98,19 +106,22 @@ pub fn render_run(
         exr: options.exr,
         previews,
         ground_truth: options.ground_truth,
+        part: options.part,
+        images: options.images.as_deref(),
         tag: &tag,
         progress,
         stop,
         written: AtomicUsize::new(0),
     };
     let next = if selected.is_empty() { None } else { job.render(&selected)? };
-    let video = if next.is_none() { job.write_video(&folder.video_path(&name))? } else { None };
-    let stopped = stop.load(Ordering::Relaxed) && (next.is_some() || video.is_none());
+    let wanted = options.part != RenderPart::Images;
+    let video = if next.is_none() && wanted { job.write_video(&folder.video_path(&name))? } else { None };
+    let stopped = stop.load(Ordering::Relaxed) && (next.is_some() || (wanted && video.is_none()));
     Ok(RenderSummary { images: job.written.into_inner(), requested: selected.len(), stopped, next, video })
 }
 
 /// How each image is rendered.
-fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSettings, RenderError> {
+pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<ImageSettings, RenderError> {
     let [width, height] = options.size.unwrap_or(scene.render.size);
     let sides = 1..=MAX_SIDE;
     if !sides.contains(&width) || !sides.contains(&height) || u64::from(width) * u64::from(height) > MAX_PIXELS {
@@ -177,6 +188,9 @@ struct Job<'a> {
     exr: bool,
     previews: bool,
     ground_truth: bool,
+    part: RenderPart,
+    /// Folder of the images, if it is not that of the run.
+    images: Option<&'a Path>,
     tag: &'a ImageTag,
     progress: &'a dyn Progress,
     stop: &'a AtomicBool,
@@ -187,7 +201,8 @@ struct Job<'a> {
 impl Job<'_> {
     /// Renders the selected frames; returns the first one that was not rendered because of `stop`.
     fn render(&self, selected: &[u64]) -> Result<Option<u64>, RenderError> {
-        atomic::create_folder(&self.folder.root().join("pictures")).map_err(FolderError::from)?;
+        let pictures = self.folder.root().join("pictures");
+        atomic::create_folder(self.images.unwrap_or(&pictures)).map_err(FolderError::from)?;
         if self.ground_truth {
             atomic::create_folder(&self.folder.ground_truth_path()).map_err(FolderError::from)?;
         }
@@ -281,7 +296,10 @@ impl Job<'_> {
         let RenderedFrame { frame, rendered, truth } = rendered;
         let image = self.denoise(rendered);
         let failed = |cause| RenderError::Image { frame, cause };
-        let (path, layers) = (self.folder.image_path(frame), self.folder.layers_path(frame));
+        let (path, layers) = match self.images {
+            Some(folder) => (folder.join(format!("{frame:05}.png")), folder.join(format!("{frame:05}.exr"))),
+            None => (self.folder.image_path(frame), self.folder.layers_path(frame)),
+        };
         if self.exr {
             write_exr(&layers, &image).map_err(failed)?;
         } else if ImageTag::read(&path).as_ref() != Some(self.tag) {
@@ -308,7 +326,7 @@ impl Job<'_> {
     /// a video.
     #[cfg(feature = "video")]
     fn write_video(&self, path: &Path) -> Result<Option<PathBuf>, RenderError> {
-        let force = self.written.load(Ordering::Relaxed) > 0;
+        let force = self.written.load(Ordering::Relaxed) > 0 || self.part == RenderPart::Video;
         let found = self.frames.iter().filter_map(|&number| {
             let image = self.folder.image_path(number);
             ImageTag::read(&image).map(|tag| video::VideoFrame { number, image, tag })

@@ -11,7 +11,9 @@ mod builder;
 use std::sync::Arc;
 
 use glam::{DVec3, Vec2, Vec3};
-use sessile_appearance::{AreaLight, BsdfParameters, Environment, LiquidMaterial, Ray, RayBvh, SunDisc, TriangleHit};
+use sessile_appearance::{
+    AreaLight, Backdrop, BsdfParameters, Environment, LiquidMaterial, Ray, RayBvh, SunDisc, TriangleHit,
+};
 use sessile_frames::WetMap;
 
 use crate::wet_layer::{WetLayer, Wetness};
@@ -85,6 +87,8 @@ pub struct RenderScene {
     pub(crate) area_lights: Vec<AreaLight>,
     pub(crate) suns: Vec<SunDisc>,
     pub(crate) has_sheets: bool,
+    pub(crate) has_liquid: bool,
+    pub(crate) backdrop: Option<Arc<Backdrop>>,
     origin: DVec3,
 }
 
@@ -182,6 +186,9 @@ impl RenderScene {
     /// The drop that encloses a point: the one whose surface a ray along `direction` hits first,
     /// from inside.
     pub(crate) fn enclosing_drop(&self, point: Vec3, direction: Vec3, time: f32) -> Option<u32> {
+        if !self.has_liquid {
+            return None;
+        }
         let ray = Ray { origin: point, direction, time, origin_triangle: None };
         let is_liquid = |t: u32| matches!(self.faces[t as usize].owner, Owner::Drop(_));
         let hit = self.bvh.intersect(&ray, f32::INFINITY, is_liquid)?;
@@ -190,6 +197,23 @@ impl RenderScene {
             Owner::Drop(id) if (b - a).cross(c - a).dot(direction) > 0.0 => Some(id),
             _ => None,
         }
+    }
+
+    /// The drop that encloses the camera at mid-shutter: in some direction its surface is the first
+    /// of all that a ray hits, from inside. The base of a drop on a solid is not part of the scene,
+    /// so a point behind that solid sees the drop's surface from inside too, but the solid first.
+    pub(crate) fn drop_around(&self, point: Vec3) -> Option<u32> {
+        let encloses = |direction: Vec3| {
+            let ray = Ray { origin: point, direction, time: 0.5, origin_triangle: None };
+            let hit = self.intersect(&ray, f32::INFINITY)?;
+            let [a, b, c] = self.corners_at(hit.triangle, 0.5);
+            match self.faces[hit.triangle as usize].owner {
+                Owner::Drop(id) if (b - a).cross(c - a).dot(direction) > 0.0 => Some(id),
+                _ => None,
+            }
+        };
+        let axes = [Vec3::Y, Vec3::NEG_Y, Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z];
+        if self.has_liquid { axes.into_iter().find_map(encloses) } else { None }
     }
 
     /// The corners of a triangle at a time of the shutter interval, from 0 to 1.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::Vec3;
-use sessile_appearance::{Environment, SceneMaterials, encloses};
+use sessile_appearance::{Backdrop, SceneAssets, encloses};
 use sessile_frames::{Surface, WetMap};
 use sessile_geometry::TriMesh;
 use sessile_scene::types::Scene;
@@ -12,17 +12,19 @@ use sessile_world::World;
 use crate::render_scene::{RenderScene, RenderSceneBuilder};
 
 /// The render scene of a frame: `world` at the frame's time, the frame's liquid and wet maps, and
-/// the time that the shutter is open, in s.
+/// the time that the shutter is open, in s. `backdrop` was scaled to the image.
 pub fn render_scene_of_frame(
     scene: &Scene,
-    materials: &SceneMaterials,
+    assets: &SceneAssets,
+    backdrop: Option<Arc<Backdrop>>,
     world: &World,
     liquid: &Surface,
     wet: &[WetMap],
-    environment: impl Into<Arc<Environment>>,
     shutter: f64,
 ) -> RenderScene {
+    let (environment, materials) = (Arc::clone(&assets.environment), &assets.materials);
     let mut builder = RenderSceneBuilder::new(environment, materials.liquid().clone(), shutter);
+    builder.backdrop(backdrop);
     for (index, (solid, material)) in world.solids().iter().zip(materials.solids()).enumerate() {
         let pose = solid.world_from_rest();
         let rest = solid.mesh();
@@ -50,10 +52,10 @@ pub fn render_scene_of_frame(
 /// that they left.
 pub fn clean_render_scene(
     scene: &Scene,
-    materials: &SceneMaterials,
+    assets: &SceneAssets,
+    backdrop: Option<Arc<Backdrop>>,
     world: &World,
-    environment: impl Into<Arc<Environment>>,
     shutter: f64,
 ) -> RenderScene {
-    render_scene_of_frame(scene, materials, world, &Surface::default(), &[], environment, shutter)
+    render_scene_of_frame(scene, assets, backdrop, world, &Surface::default(), &[], shutter)
 }

@@ -24,6 +24,9 @@
 //! The color is scaled by `p'/p`, which keeps its hue, then desaturated towards white by
 //! `1 − 1 / (s (p − p') + 1)`. This is the "PBR neutral" tone mapper (khronos2024) without its
 //! correction for the Fresnel reflection of plastics; `k` and `s` are the same.
+//!
+//! Images with a backdrop are shown without a tone curve, clipped at white: the photograph is
+//! already an image, and drops must show it with its own colors.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -134,12 +137,16 @@ fn finite(color: Vec3) -> Vec3 {
     Vec3::new(clean(color.x), clean(color.y), clean(color.z))
 }
 
-/// The image as sRGB bytes, three per pixel, rows from the top.
+/// The image as sRGB bytes, three per pixel, rows from the top. Pixels that show nothing but the
+/// backdrop have its own bytes.
 pub fn to_srgb(image: &Framebuffer, exposure: Exposure) -> Vec<u8> {
     let mut bytes = vec![0; image.color.len() * 3];
-    bytes.par_chunks_mut(3).zip(&image.color).for_each(|(bytes, &color)| {
-        let shown = tone_curve(color * exposure.0);
-        bytes.copy_from_slice(&[srgb_from_linear(shown.x), srgb_from_linear(shown.y), srgb_from_linear(shown.z)]);
+    let has_backdrop = !image.backdrop.is_empty();
+    bytes.par_chunks_mut(3).zip(&image.color).enumerate().for_each(|(i, (bytes, &color))| {
+        let exposed = color * exposure.0;
+        let encoded =
+            || if has_backdrop { finite(exposed) } else { tone_curve(exposed) }.to_array().map(srgb_from_linear);
+        bytes.copy_from_slice(&image.backdrop.get(i).copied().flatten().unwrap_or_else(encoded));
     });
     bytes
 }

@@ -106,7 +106,7 @@ fn compare(name: &str, builder: RenderSceneBuilder, liquid: &Surface, camera: &C
     with_liquid.liquid(liquid);
     let traced = render_square(&with_liquid.build(), camera, SIZE, 64);
     for (part, inside) in [("drops", true), ("the rest", false)] {
-        let counts = |i: usize| (traced.drop[i] >= 0) == inside;
+        let counts = |i: usize| (traced.drop[i] > 0) == inside;
         let (found, expected) = (brightness(&preview, counts), brightness(&traced, counts));
         assert!((found / expected - 1.0).abs() < tolerance, "{name}, {part}: {found} against {expected}");
     }

@@ -26,11 +26,14 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(crate) fn new(place: &Place, message: impl Into<String>) -> Self {
+    /// A problem at a place.
+    pub fn new(place: &Place, message: impl Into<String>) -> Self {
         Self { message: message.into(), place: place.clone(), label: String::new(), others: Vec::new(), help: None }
     }
 
-    pub(crate) fn label(mut self, text: impl Into<String>) -> Self {
+    /// The same with text at the caret.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();
         self
     }
@@ -40,7 +43,9 @@ impl Diagnostic {
         self
     }
 
-    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+    /// The same with how to fix it.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
@@ -78,8 +83,14 @@ impl Diagnostics {
         Self { severity, list, sources }
     }
 
-    /// The error of a scene file that cannot be read as text.
-    pub(crate) fn unreadable(name: &str, message: String) -> Self {
+    /// The errors of a file that is not a scene; all places are in its text.
+    pub fn errors(name: &str, text: &str, list: Vec<Diagnostic>) -> Self {
+        let sources = Sources { list: vec![Source { name: name.to_owned(), text: text.to_owned() }] };
+        Self::new(Severity::Error, list, sources)
+    }
+
+    /// The error of a file that cannot be read as text.
+    pub fn file_error(name: &str, message: String) -> Self {
         let sources = Sources { list: vec![Source { name: name.to_owned(), text: String::new() }] };
         Self::new(Severity::Error, vec![Diagnostic::new(&Place::new(0, 0..0), message)], sources)
     }

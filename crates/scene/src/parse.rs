@@ -6,8 +6,9 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::files::{Files, Folder};
 use crate::reader::Context;
 use crate::source::{Place, Source, Sources};
+use crate::sweep_table::SweepTable;
 use crate::types::Scene;
-use crate::{overrides, resolve, tree};
+use crate::{overrides, resolve, sweep_table, tree};
 
 /// Maximum size of a scene file, in bytes.
 const LARGEST_FILE: usize = 4 << 20;
@@ -19,6 +20,8 @@ pub struct Parsed {
     pub scene: Scene,
     /// Warnings, which do not prevent a run.
     pub warnings: Diagnostics,
+    /// What `sessile sweep` varies, if the file says so.
+    pub sweep: Option<SweepTable>,
 }
 
 /// Reads a scene from memory.
@@ -28,7 +31,7 @@ pub struct Parsed {
 pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Parsed, Diagnostics> {
     if text.len() > LARGEST_FILE {
         let message = format!("the scene has {} bytes; the maximum is {LARGEST_FILE} bytes", text.len());
-        return Err(Diagnostics::unreadable(name, message));
+        return Err(Diagnostics::file_error(name, message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut sources = Sources { list: vec![Source { name: name.to_owned(), text: text.to_owned() }] };
@@ -49,13 +52,14 @@ pub fn parse_str(name: &str, text: &str, sets: &[String], files: &dyn Files) -> 
         let list = tree::merge(syntax, errors, text);
         return Err(Diagnostics::new(Severity::Error, list, sources));
     }
+    let sweep = sweep_table::take(&mut root, &mut errors);
     let context = Context::new(&sources, files);
     let scene = resolve::scene(&context, &root);
     let (found, warnings) = (context.errors.into_inner(), context.warnings.into_inner());
     errors.extend(found);
     let errors = tree::merge(syntax, errors, text);
     if errors.is_empty() {
-        Ok(Parsed { scene, warnings: Diagnostics::new(Severity::Warning, warnings, sources) })
+        Ok(Parsed { scene, warnings: Diagnostics::new(Severity::Warning, warnings, sources), sweep })
     } else {
         Err(Diagnostics::new(Severity::Error, errors, sources))
     }
@@ -66,13 +70,13 @@ pub fn parse_file(path: &Path, sets: &[String]) -> Result<Parsed, Diagnostics> {
     let name = path.to_string_lossy();
     let bytes = match sessile_input::read(path, LARGEST_FILE as u64) {
         Ok(bytes) => bytes,
-        Err(e) => return Err(Diagnostics::unreadable(&name, format!("cannot read the scene {name}: {e}"))),
+        Err(e) => return Err(Diagnostics::file_error(&name, format!("cannot read the scene {name}: {e}"))),
     };
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            return Err(Diagnostics::unreadable(&name, format!("the scene {name} is not UTF-8 text (byte {at})")));
+            return Err(Diagnostics::file_error(&name, format!("the scene {name} is not UTF-8 text (byte {at})")));
         }
     };
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

@@ -1,6 +1,6 @@
 //! Which changes of a scene need a new simulation, new images, or nothing.
 //!
-//! The schema says for every key what it affects; nothing else decides.
+//! Every key declares what it [`Affects`] (in `types/`); nothing else decides.
 
 use std::collections::BTreeMap;
 

@@ -1,51 +1,66 @@
-//! The scene as a tree of TOML values with their positions.
+//! A scene, or another file of the user, as a tree of TOML values with their positions.
 
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{Place, line_around};
 
 /// A value and its position.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub struct Node {
+    /// The value.
     pub value: Value,
+    /// Its position.
     pub place: Place,
 }
 
 /// A TOML value.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A string.
     Text(String),
-    /// As written, without underscores; `radix` 10 for everything but `0x`, `0o` and `0b` integers.
+    /// As written, without underscores.
     Integer {
+        /// The digits, with a sign.
         digits: String,
+        /// 10 for everything but `0x`, `0o` and `0b` integers.
         radix: u32,
     },
+    /// As written.
     Float(String),
+    /// A boolean.
     Bool(bool),
+    /// A date or time.
     Date,
+    /// An array.
     List(Vec<Node>),
+    /// A table.
     Table(Table),
 }
 
 /// Keys in the order of the text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
+    /// Every key once.
     pub entries: Vec<Entry>,
 }
 
 /// One key and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The key.
     pub key: String,
+    /// Its position.
     pub key_place: Place,
+    /// Its value.
     pub node: Node,
 }
 
 impl Table {
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
+    /// The entry of a key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.key == key)
     }
 
@@ -56,7 +71,7 @@ impl Table {
 
 impl Value {
     /// "a number", for messages.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",
             Self::Integer { .. } | Self::Float(_) => "a number",
@@ -68,13 +83,22 @@ impl Value {
     }
 
     /// The number, if it is one; not necessarily finite.
-    pub(crate) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Self::Integer { digits, radix: 10 } => digits.parse().ok(),
             Self::Integer { digits, radix } => i64::from_str_radix(digits, *radix).ok().map(|n| n as f64),
             Self::Float(text) => text.parse().ok(),
             _ => None,
         }
+    }
+}
+
+/// The top table of a file's text, or its syntax errors; `name` is the file's name in messages.
+pub fn parse_document(name: &str, text: &str) -> Result<Table, Diagnostics> {
+    let (root, syntax) = parse_file(text);
+    match root.value {
+        Value::Table(table) if syntax.is_empty() => Ok(table),
+        _ => Err(Diagnostics::errors(name, text, merge(syntax, Vec::new(), text))),
     }
 }
 

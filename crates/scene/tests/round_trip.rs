@@ -1,6 +1,7 @@
 //! Printing and reading are inverse: random scenes are read back bit-identically.
 
 use std::f64::consts::PI;
+use std::path::PathBuf;
 
 use glam::DVec3;
 use sessile_scene::*;
@@ -293,6 +294,8 @@ fn render(r: &mut Random) -> Render {
         denoise: r.flip(),
         shutter: r.unit(),
         exposure: 0.25 + r.unit(),
+        backdrop: r.maybe(|_| PathBuf::from("/photos/street.jpg")),
+        backdrop_distance: r.maybe(Random::positive),
         fps: 1.0 + 99.0 * r.unit(),
     }
 }

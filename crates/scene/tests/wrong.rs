@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sessile_scene::{Files, NoFiles, parse_str};
 
-/// Every file exists, except those called `missing…`.
+/// Every file exists, except those called `missing…`; images called `broken…` are damaged.
 struct SomeFiles;
 
 impl Files for SomeFiles {
@@ -20,6 +20,11 @@ impl Files for SomeFiles {
     fn problem(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         name.starts_with("missing").then(|| "there is no such file".to_owned())
+    }
+
+    fn image_problem(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        name.starts_with("broken").then(|| "the image is damaged (no pixels); save it again".to_owned())
     }
 }
 

@@ -39,8 +39,9 @@ pub enum Command {
     Run(RunArgs),
     /// Run a scene many times with varied values, or search for a threshold
     ///
-    /// Runs every combination of the values of the keys and gathers the measures of all runs into
-    /// one table, results.csv and results.parquet. A repeated command executes only what is
+    /// Runs every combination of the values of the keys, which are given here or in the scene's
+    /// [sweep] table, and gathers the measures of all runs into one table, results.csv and
+    /// results.parquet, with plots in report.html. A repeated command executes only what is
     /// missing.
     ///
     /// Example: sessile sweep slope.toml --over drops.0.volume="10..60 uL / 6" --over
@@ -48,8 +49,32 @@ pub enum Command {
     ///
     /// Example: sessile sweep slope.toml --find slides --between drops.0.volume="10..60 uL"
     Sweep(SweepArgs),
-    /// Print how far a sweep has come
+    /// Make image pairs with ground truth of random drops, for computer vision
+    ///
+    /// Draws random scenes from the distributions of a spec over photographs, and writes for each
+    /// the image with and without drops, soft coverage, drop ids, depth and refraction flow. A
+    /// repeated command makes only what is missing. See docs/dataset.md.
+    ///
+    /// Example: sessile dataset windscreen.toml --count 10000
+    ///
+    /// Example: sessile dataset datasets/windscreen/samples.jsonl --sample 17 --out again
+    Dataset(DatasetArgs),
+    /// Make some samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetSamples(DatasetSamplesArgs),
+    /// List the samples of a dataset (an item of its plan)
+    #[command(hide = true)]
+    DatasetGather(DatasetGatherArgs),
+    /// Print how far a sweep or another plan has come, on this machine or on a cluster
+    ///
+    /// Example: sessile jobs sweeps/slope --json
     Jobs(JobsArgs),
+    /// Execute a task of a job array
+    #[command(hide = true)]
+    Task(TaskArgs),
+    /// Execute a part of a sweep
+    #[command(hide = true)]
+    SweepPart(SweepPartArgs),
     /// Check a scene and report all its errors at once
     ///
     /// Example: sessile check scenes/window.toml --model droplet
@@ -76,6 +101,14 @@ pub enum Command {
     ///
     /// Example: sessile validate --model pane --quick
     Validate(ValidateArgs),
+    /// Run the papers' figures and write a page that compares them with the papers
+    ///
+    /// Simulates and renders the scenes of each figure, evaluates its measures, and writes
+    /// DIR/index.html and DIR/figures.json. An interrupted command resumes; finished figures are
+    /// not repeated.
+    ///
+    /// Example: sessile figures viscosities adhesion --quick
+    Figures(FiguresArgs),
     /// Run fixed benchmarks and report the cost per simulated second
     ///
     /// Example: sessile bench pane --threads 1
@@ -157,21 +190,122 @@ pub struct SweepArgs {
     /// Folder of the sweep [default: sweeps/NAME for a scene file NAME.toml]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Number of runs at a time, each on one thread [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Repeat failed runs from the beginning
-    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
-    pub retry: Option<String>,
-    /// Check all combinations and print the number of runs, without running them
+    #[command(flatten)]
+    pub execution: ExecutionArgs,
+    /// Check all combinations and print the number of runs, estimated CPU time and disk space,
+    /// without running them
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Where and how a plan of many parts is executed.
+#[derive(Args, Debug)]
+pub struct ExecutionArgs {
+    /// Number of parts (runs, groups of frames) at a time on this machine [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Submit to a Slurm cluster instead: `slurm`, or `slurm:PARTITION`
+    #[arg(long, value_name = "CLUSTER", value_parser = cluster, conflicts_with = "jobs")]
+    pub on: Option<Cluster>,
+    /// Options of the cluster (account, time limit, …) [default: slurm.toml here or in
+    /// ~/.config/sessile]
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub profile: Option<PathBuf>,
+    /// Repeat failed parts
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"])]
+    pub retry: Option<String>,
+}
+
+/// A cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cluster {
+    /// Slurm, with a partition if one is given.
+    Slurm(Option<String>),
+}
+
+/// `sessile task`.
+#[derive(Args, Debug)]
+pub struct TaskArgs {
+    /// Folder of the plan
+    pub folder: PathBuf,
+    /// Number of the submission
+    pub submission: usize,
+    /// Number of the task in its job array
+    pub task: usize,
+}
+
+/// `sessile sweep-part`.
+#[derive(Args, Debug)]
+pub struct SweepPartArgs {
+    /// Folder of the sweep
+    pub folder: PathBuf,
+    /// What to do
+    #[arg(value_enum)]
+    pub part: SweepPart,
+    /// Number of the run or image
+    pub number: usize,
+}
+
+/// A part of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SweepPart {
+    /// A run.
+    Run,
+    /// An image of a last frame.
+    Image,
+    /// The tables and the report.
+    Gather,
+}
+
+/// `sessile dataset`.
+#[derive(Args, Debug)]
+pub struct DatasetArgs {
+    /// Spec of the dataset, or with --sample also the samples.jsonl of a dataset
+    #[arg(required_unless_present = "example_photos")]
+    pub spec: Option<PathBuf>,
+    /// Number of samples
+    #[arg(long, value_name = "N", required_unless_present_any = ["sample", "example_photos"])]
+    pub count: Option<NonZeroU32>,
+    /// Folder of the dataset [default: datasets/NAME for a spec NAME.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub execution: ExecutionArgs,
+    /// Make a single sample again, in --out
+    #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["count", "jobs", "on"])]
+    pub sample: Option<u64>,
+    /// Write eight painted photographs of streets into a folder, to try the command with
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "count", "sample", "out"])]
+    pub example_photos: Option<PathBuf>,
+}
+
+/// `sessile dataset-samples`.
+#[derive(Args, Debug)]
+pub struct DatasetSamplesArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of the first sample
+    pub first: u64,
+    /// Number of the last sample
+    pub last: u64,
+    /// Number of threads
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// `sessile dataset-gather`.
+#[derive(Args, Debug)]
+pub struct DatasetGatherArgs {
+    /// Folder of the dataset
+    pub folder: PathBuf,
+    /// Number of samples
+    pub count: u64,
 }
 
 /// `sessile jobs`.
 #[derive(Args, Debug)]
 pub struct JobsArgs {
-    /// Folder of the sweep
+    /// Folder of the plan: of a sweep, a dataset or figures, or a run folder whose frames are rendered
     pub folder: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -259,8 +393,22 @@ pub struct RenderArgs {
     #[arg(long)]
     pub ground_truth: bool,
     /// Number of threads; images do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["jobs", "on"])]
     pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub execution: ExecutionArgs,
+    /// Write images or the video only: a part of a plan
+    #[arg(long, value_enum, hide = true, conflicts_with_all = ["jobs", "on"])]
+    pub only: Option<RenderOnly>,
+}
+
+/// What `sessile render` writes as a part of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RenderOnly {
+    /// Images.
+    Images,
+    /// The video.
+    Video,
 }
 
 /// `sessile export`.
@@ -319,6 +467,31 @@ pub struct ValidateArgs {
     pub report: Option<PathBuf>,
 }
 
+/// `sessile figures`.
+#[derive(Args, Debug)]
+pub struct FiguresArgs {
+    /// Figures, by name [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Folder of the page
+    #[arg(long, value_name = "DIR", default_value = "figures")]
+    pub out: PathBuf,
+    /// Reduced resolution and duration, and preview images
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of threads; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", conflicts_with_all = ["jobs", "on"])]
+    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub execution: ExecutionArgs,
+    /// Make only the figure with this number, without the page: a part of a plan
+    #[arg(long, value_name = "N", hide = true, conflicts_with_all = ["jobs", "on"])]
+    pub part: Option<usize>,
+    /// Write only the page: a part of a plan
+    #[arg(long, hide = true, conflicts_with_all = ["jobs", "on", "part"])]
+    pub page: bool,
+}
+
 /// `sessile bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
@@ -372,6 +545,16 @@ fn frame_selection(text: &str) -> Result<FrameSelection, String> {
     text.parse().map_err(|error: sessile_frames::FrameSelectionError| error.to_string())
 }
 
+fn cluster(text: &str) -> Result<Cluster, String> {
+    let partition =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.,".contains(c));
+    match text.split_once(':') {
+        None if text == "slurm" => Ok(Cluster::Slurm(None)),
+        Some(("slurm", name)) if partition(name) => Ok(Cluster::Slurm(Some(name.to_owned()))),
+        _ => Err("expected `slurm` or `slurm:PARTITION`".into()),
+    }
+}
+
 fn export_format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error: sessile_export::ExportError| error.to_string())
 }
@@ -381,5 +564,19 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     match sides {
         Some((Ok(width), Ok(height))) if width > 0 && height > 0 => Ok([width, height]),
         _ => Err("expected width and height in pixels, e.g. 640x360".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_read() {
+        assert_eq!(cluster("slurm"), Ok(Cluster::Slurm(None)));
+        assert_eq!(cluster("slurm:short"), Ok(Cluster::Slurm(Some("short".into()))));
+        for text in ["", "slurm:", "pbs", "slurm:a b", "slurm:--x;"] {
+            assert!(cluster(text).is_err(), "{text}");
+        }
     }
 }

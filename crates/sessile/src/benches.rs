@@ -1,5 +1,6 @@
 //! All benchmarks: those of the models, and those of rendering.
 
+mod dataset;
 mod preview;
 
 use sessile_render::Framebuffer;
@@ -28,6 +29,7 @@ pub fn benches() -> Vec<Bench> {
     let mut all = sessile_validation::bench::benches();
     all.push(render);
     all.extend(preview::benches());
+    all.extend(dataset::benches());
     all
 }
 

@@ -21,6 +21,9 @@ const SIGINT: i32 = 2;
 /// Number of SIGTERM.
 const SIGTERM: i32 = 15;
 
+/// Number of SIGXCPU.
+const SIGXCPU: i32 = 24;
+
 /// Time to finish after SIGTERM; with the time to end the process it stays below two seconds.
 const AFTER_SIGTERM: Duration = Duration::from_millis(1400);
 /// Time to finish after other signals, such as Ctrl-C.
@@ -49,6 +52,11 @@ pub fn exit_code() -> u8 {
         signal => signal,
     };
     u8::try_from(128 + signal).unwrap_or(1)
+}
+
+/// Whether the first signal was SIGXCPU, with which batch systems announce that the time is over.
+pub fn time_is_over() -> bool {
+    SIGNAL.load(Ordering::SeqCst) == SIGXCPU
 }
 
 /// Reacts to a signal.

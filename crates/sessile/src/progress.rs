@@ -170,7 +170,7 @@ fn three_digits(value: f64) -> String {
 }
 
 /// A duration rounded to one or two units.
-fn coarse(wait: Duration) -> String {
+pub fn coarse(wait: Duration) -> String {
     let seconds = wait.as_secs_f64().ceil() as u64;
     match seconds {
         0..100 => format!("{seconds} s"),

@@ -59,14 +59,22 @@ fn all_combinations_run_once_and_their_measures_are_gathered() {
     }
     let bytes = |name: &str| std::fs::read(scratch.path("s").join(name)).expect("a file");
     let (csv, parquet) = (bytes("results.csv"), bytes("results.parquet"));
-    let log = std::fs::metadata(scratch.path("s/runs/00003.log")).expect("a log").modified().expect("a time");
+    let log = || {
+        let path = scratch.path("s/jobs/simulate/00003.log");
+        std::fs::metadata(path).expect("a log").modified().expect("a time")
+    };
+    let before = log();
     assert_eq!(sweep().code, 0);
     assert_eq!((bytes("results.csv"), bytes("results.parquet")), (csv, parquet));
-    let again = std::fs::metadata(scratch.path("s/runs/00003.log")).expect("a log").modified().expect("a time");
-    assert_eq!(log, again, "finished runs are not repeated");
+    assert_eq!(before, log(), "finished runs are not repeated");
     let jobs = scratch.run(&["jobs", "s", "--json"]);
-    let expected = r#"{"total":4,"done":4,"running":0,"waiting":0,"failed":0}"#;
-    assert_eq!(jobs.stdout.trim(), expected);
+    let expected = r#"{"total":4,"done":4,"running":0,"waiting":0,"failed":0,"#;
+    assert!(jobs.stdout.starts_with(expected), "{}", jobs.stdout);
+    let timings = std::fs::read_to_string(scratch.path("s/timings.csv")).expect("a table");
+    assert!(
+        timings.starts_with("run,cpu_seconds,wall_seconds,resumes\n0,") && timings.lines().count() == 5,
+        "{timings}"
+    );
 }
 
 #[test]

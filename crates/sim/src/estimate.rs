@@ -348,7 +348,8 @@ fn two_digits(value: f64) -> String {
     format!("{value:.places$}")
 }
 
-fn bytes_text(bytes: f64) -> String {
+/// An amount of memory or disk space with two digits, e.g. "1.2 GB".
+pub fn bytes_text(bytes: f64) -> String {
     let (factor, unit) = match bytes {
         bytes if bytes < 1e9 => (1e6, "MB"),
         bytes if bytes < 1e12 => (1e9, "GB"),
@@ -357,7 +358,8 @@ fn bytes_text(bytes: f64) -> String {
     format!("{} {unit}", two_digits((bytes / factor).max(1.0)))
 }
 
-fn time_text(seconds: f64) -> String {
+/// A time with two digits, e.g. "3.5 min".
+pub fn time_text(seconds: f64) -> String {
     let (factor, unit) = match seconds {
         seconds if seconds < 100.0 => (1.0, "s"),
         seconds if seconds < 6000.0 => (60.0, "min"),

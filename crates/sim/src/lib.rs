@@ -49,7 +49,7 @@ mod suggest;
 
 pub use build::{BuildError, Built, build};
 pub use clock::{StageClock, StageTime};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, bytes_text, time_text};
 pub use measuring::measure_frame;
 pub use run::{RunError, RunOptions, RunOutcome, hardware_threads, run, run_with, thread_pool};
 pub use settle::{DropPose, Settling};

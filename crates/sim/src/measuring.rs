@@ -3,19 +3,20 @@
 use glam::DVec3;
 use sessile_frames::{Event, Frame, FrameMeasures, MeasureContext, MeasureError, Solid, measure};
 use sessile_geometry::{Closest, Distance};
+use sessile_world::World;
 
 /// Measures frame `number`; `planar` is the cell size of a planar run, in m.
 pub fn measure_frame(
     frame: &Frame,
     number: u64,
     events: &[Event],
-    solids: &[sessile_world::Solid],
+    world: &World,
     planar: Option<f64>,
 ) -> Result<FrameMeasures, MeasureError> {
-    let distances: Vec<SolidDistance> = solids.iter().map(SolidDistance).collect();
+    let distances: Vec<SolidDistance> = world.solids().iter().map(SolidDistance).collect();
     let solids: Vec<Solid> =
         distances.iter().map(|distance| Solid { name: distance.0.name(), shape: distance }).collect();
-    measure(frame, number, events, MeasureContext { solids: &solids, planar })
+    measure(frame, number, events, MeasureContext { solids: &solids, planar, domain: world.domain() })
 }
 
 /// Distance to a solid at its present position.

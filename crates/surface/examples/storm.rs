@@ -18,7 +18,6 @@ use glam::DVec3;
 use sessile_model::{Model, NoTimer};
 use sessile_scene::{Folder, parse_str};
 use sessile_surface::SurfaceModel;
-use sessile_surface::{check, check_crossings};
 use sessile_world::World;
 use sessile_world::random::Stream;
 
@@ -96,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scene = parse_str("storm", &text, &[], &Folder::new(&assets)).map_err(|wrong| wrong.to_string())?.scene;
     let mut model = SurfaceModel::new(&scene, World::build(&scene)?)?;
     let volume = model.volume();
-    println!("seed {seed}: {} drops, {} triangles", model.drops().len(), model.num_triangles()[0]);
+    println!("seed {seed}: {} drops, {} triangles", model.num_drops()[0], model.num_triangles()[0]);
     if let Some(state) = state_file.as_ref().and_then(|file| std::fs::read(file).ok()) {
         model.restore(&state)?;
         println!("seed {seed}: resumed at {:.2} s", model.time());
@@ -105,14 +104,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     while model.time() < seconds - 1e-9 {
         model.step(0.1, &mut NoTimer)?;
         steps += 1;
-        drop_steps += model.drops().iter().filter(|drop| !drop.asleep).count() as u64;
-        for drop in model.drops().iter().filter(|drop| !drop.asleep) {
-            check(&drop.mesh).map_err(|defect| format!("drop {} at {} s: {defect}", drop.id, model.time()))?;
-        }
+        drop_steps += model.num_drops()[1] as u64;
+        model.check_surfaces().map_err(|defect| format!("{} s: {defect}", model.time()))?;
         let lost = model.balance().lost;
         let off = (model.volume() + lost) / volume - 1.0;
-        let surfaces: f64 = model.drops().iter().map(|drop| drop.mesh.volume()).sum();
-        let apart = surfaces / model.volume() - 1.0;
+        let apart = model.enclosed_volume() / model.volume() - 1.0;
         if off.abs() > 1e-3 || apart.abs() > 1e-3 || lost > 0.0 {
             return Err(format!(
                 "at {} s the volume balance is off by {off:e}, the surfaces by {apart:e}, lost {lost:e}",
@@ -128,16 +124,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             let [triangles, awake] = model.num_triangles();
             println!(
                 "seed {seed}: {shown:.2} s, {} drops, {triangles} triangles, {awake} awake, {steps} steps, {} rebuilt, {:?}, volume off by {off:.1e}",
-                model.drops().len(),
+                model.num_drops()[0],
                 model.num_rebuilt(),
                 model.merge_counts()
             );
         }
     }
-    let crossing = model.drops().iter().filter(|drop| check_crossings(&drop.mesh).is_err()).count();
+    let crossing = model.num_self_intersecting();
     println!(
         "seed {seed}: done, {} drops, {} of {drop_steps} drop steps rebuilt, {:?}, {crossing} surfaces intersect themselves at the end",
-        model.drops().len(),
+        model.num_drops()[0],
         model.num_rebuilt(),
         model.merge_counts()
     );

@@ -13,9 +13,10 @@
 use glam::DVec3;
 
 use crate::drop::{Drop, Scratch};
+use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 use crate::mesh::{Interface, Mesh, VertexKind};
 use crate::params::Numerics;
-use crate::substrate::{ContactSample, Substrate};
+use crate::substrate::{ContactSample, SolidIndex, Substrate};
 
 /// Vertices per group of the bounding-sphere test.
 const GROUP: usize = 16;
@@ -58,11 +59,11 @@ impl ContactReport {
 #[derive(Clone, Debug, Default)]
 pub struct ContactScratch {
     /// Solids near the drop.
-    near: Vec<usize>,
+    pub near: Vec<SolidIndex>,
     /// Free vertices inside a solid, with that solid.
-    inside: Vec<(u32, usize)>,
+    inside: Vec<(VertexIndex, SolidIndex)>,
     /// Triangles of the patch at hand.
-    patch: Vec<u32>,
+    patch: Vec<TriangleIndex>,
     /// Triangles whose patch has been measured.
     visited: Vec<bool>,
 }
@@ -102,11 +103,11 @@ pub fn update_contact(
 }
 
 /// The solids within an edge of a drop's bounding sphere.
-fn find_near_solids(mesh: &Mesh, substrate: &Substrate, edge: f64, near: &mut Vec<usize>) {
+fn find_near_solids(mesh: &Mesh, substrate: &Substrate, edge: f64, near: &mut Vec<SolidIndex>) {
     let [low, high] = mesh.bounds();
     let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + edge);
     near.clear();
-    near.extend((0..substrate.solids().len()).filter(|&s| substrate.solids()[s].signed_distance(center) < reach));
+    near.extend(substrate.solid_indices().filter(|&s| substrate.solids()[s].signed_distance(center) < reach));
 }
 
 /// Lists the free vertices inside a solid, each with the first such solid.
@@ -127,9 +128,9 @@ fn find_inside(mesh: &Mesh, substrate: &Substrate, kinds: &[VertexKind], contact
                 continue;
             }
             for (k, &p) in positions.iter().enumerate() {
-                let v = GROUP * group + k;
+                let v = VertexIndex::new(GROUP * group + k);
                 if kinds[v] == VertexKind::Free && solid.signed_distance(p) < 0.0 {
-                    contact.inside.push((v as u32, s));
+                    contact.inside.push((v, s));
                 }
             }
         }
@@ -139,35 +140,35 @@ fn find_inside(mesh: &Mesh, substrate: &Substrate, kinds: &[VertexKind], contact
 }
 
 /// Cosine between the normal of the triangle of `h` and a direction.
-fn facing(mesh: &Mesh, triangle: usize, normal: DVec3) -> f64 {
+fn facing(mesh: &Mesh, triangle: TriangleIndex, normal: DVec3) -> f64 {
     mesh.area_vector(triangle).normalize_or_zero().dot(normal)
 }
 
 /// Projects a free vertex out of a solid and wets or merges the triangles beside it.
 fn resolve_penetration(
     mesh: &mut Mesh,
-    v: u32,
-    solid: usize,
+    v: VertexIndex,
+    solid: SolidIndex,
     edge: f64,
     substrate: &Substrate,
     numerics: &Numerics,
     done: &mut ContactReport,
 ) {
-    let interface = Interface::solid(solid);
-    let sample = substrate.sample(interface, mesh.positions[v as usize]);
-    let in_contact = |mesh: &Mesh, w: u32| mesh.interface_at(w) == interface;
+    let interface = Interface::Solid(solid);
+    let sample = substrate.sample(interface, mesh.positions[v]);
+    let in_contact = |mesh: &Mesh, w: VertexIndex| mesh.interface_at(w) == interface;
     let beside_line = mesh.fan(v).any(|h| in_contact(mesh, mesh.to(h)));
     place_on(mesh, v, &sample, 0.0);
     if !beside_line {
         done.wetted += wet_first_contact(mesh, v, interface, &sample, edge, substrate, numerics);
         return;
     }
-    let both_in_contact: Vec<u32> =
+    let both_in_contact: Vec<HalfEdgeIndex> =
         mesh.fan(v).filter(|&h| in_contact(mesh, mesh.to(h)) && in_contact(mesh, mesh.apex(h))).collect();
     let mut film = false;
     for &h in &both_in_contact {
-        if facing(mesh, (h / 3) as usize, sample.normal) < FACING {
-            mesh.interfaces[(h / 3) as usize] = interface;
+        if facing(mesh, h.triangle(), sample.normal) < FACING {
+            mesh.interfaces[h.triangle()] = interface;
             done.wetted += 1;
         } else {
             film = true;
@@ -177,7 +178,7 @@ fn resolve_penetration(
         return;
     }
     if film {
-        let position = mesh.positions[v as usize];
+        let position = mesh.positions[v];
         let into_line = mesh.fan(v).find(|&h| {
             mesh.kind(mesh.to(h)) == VertexKind::ContactLine && mesh.can_collapse(h) && !pinches_line(mesh, h)
         });
@@ -191,16 +192,16 @@ fn resolve_penetration(
 }
 
 /// Whether collapsing `h` into the contact line would pinch two segments of the line together.
-pub fn pinches_line(mesh: &Mesh, h: u32) -> bool {
+pub fn pinches_line(mesh: &Mesh, h: HalfEdgeIndex) -> bool {
     let (a, b) = (mesh.from(h), mesh.to(h));
-    let is_line_edge = |v: u32| mesh.edge(v, b).is_some_and(|e| mesh.is_line(e));
+    let is_line_edge = |v: VertexIndex| mesh.edge(v, b).is_some_and(|e| mesh.is_line(e));
     mesh.fan(a).map(|e| mesh.to(e)).any(|v| v != b && mesh.kind(v) == VertexKind::ContactLine && !is_line_edge(v))
 }
 
 /// Puts a vertex at a height above the solid, in m, and removes its velocity into the solid.
-fn place_on(mesh: &mut Mesh, v: u32, sample: &ContactSample, height: f64) {
-    mesh.positions[v as usize] = sample.point + sample.normal * height;
-    let velocity = &mut mesh.velocities[v as usize];
+fn place_on(mesh: &mut Mesh, v: VertexIndex, sample: &ContactSample, height: f64) {
+    mesh.positions[v] = sample.point + sample.normal * height;
+    let velocity = &mut mesh.velocities[v];
     let into = sample.normal.dot(*velocity - sample.velocity);
     if into < 0.0 {
         *velocity -= sample.normal * into;
@@ -211,22 +212,21 @@ fn place_on(mesh: &mut Mesh, v: u32, sample: &ContactSample, height: f64) {
 /// wetted.
 fn wet_first_contact(
     mesh: &mut Mesh,
-    v: u32,
+    v: VertexIndex,
     interface: Interface,
     sample: &ContactSample,
     edge: f64,
     substrate: &Substrate,
     numerics: &Numerics,
 ) -> usize {
-    let ring: Vec<u32> = mesh.fan(v).map(|h| mesh.to(h)).collect();
-    let samples: Vec<ContactSample> =
-        ring.iter().map(|&w| substrate.sample(interface, mesh.positions[w as usize])).collect();
+    let ring: Vec<VertexIndex> = mesh.fan(v).map(|h| mesh.to(h)).collect();
+    let samples: Vec<ContactSample> = ring.iter().map(|&w| substrate.sample(interface, mesh.positions[w])).collect();
     let near = ring.iter().zip(&samples).all(|(&w, s)| {
         mesh.kind(w) == VertexKind::Free
-            && s.point.distance(mesh.positions[w as usize]) < numerics.first_contact_reach * edge
+            && s.point.distance(mesh.positions[w]) < numerics.first_contact_reach * edge
             && s.normal.dot(sample.normal) > 0.5
     });
-    let faces = mesh.fan(v).all(|h| facing(mesh, (h / 3) as usize, sample.normal) < FACING);
+    let faces = mesh.fan(v).all(|h| facing(mesh, h.triangle(), sample.normal) < FACING);
     // No other neighbor of the ring may be in contact, or two patches would meet in a point.
     let isolated = ring.iter().all(|&w| mesh.fan(w).all(|h| mesh.kind(mesh.to(h)) == VertexKind::Free));
     if !(near && faces && isolated) {
@@ -235,9 +235,9 @@ fn wet_first_contact(
     for (&w, s) in ring.iter().zip(&samples) {
         place_on(mesh, w, s, 0.0);
     }
-    let fan: Vec<u32> = mesh.fan(v).collect();
+    let fan: Vec<HalfEdgeIndex> = mesh.fan(v).collect();
     for &h in &fan {
-        mesh.interfaces[(h / 3) as usize] = interface;
+        mesh.interfaces[h.triangle()] = interface;
     }
     fan.len()
 }
@@ -246,13 +246,12 @@ fn wet_first_contact(
 ///
 /// In the corner the liquid meets the second solid at the angle between their normals. Where that
 /// exceeds the advancing angle, the free vertices beside the corner are put on the second solid.
-fn climb_corners(mesh: &mut Mesh, edge: f64, substrate: &Substrate, near: &[usize], done: &mut ContactReport) {
-    for t in 0..mesh.triangles.len() {
+fn climb_corners(mesh: &mut Mesh, edge: f64, substrate: &Substrate, near: &[SolidIndex], done: &mut ContactReport) {
+    for t in mesh.triangle_indices() {
         if !mesh.is_live(t) || mesh.interfaces[t] != Interface::Air {
             continue;
         }
-        for k in 0..3 {
-            let h = (3 * t + k) as u32;
+        for h in t.half_edges() {
             let Some(own) = mesh.interface_of(mesh.twin(h)).solid_index() else { continue };
             let onto = near.iter().copied().filter(|&s| s != own).find(|&s| climbs(mesh, h, s, edge, substrate));
             if let Some(solid) = onto {
@@ -265,9 +264,9 @@ fn climb_corners(mesh: &mut Mesh, edge: f64, substrate: &Substrate, near: &[usiz
 
 /// Whether an edge of the contact line lies in the corner with a solid and the free
 /// triangle beside it meets that solid at more than its advancing angle.
-fn climbs(mesh: &Mesh, h: u32, solid: usize, edge: f64, substrate: &Substrate) -> bool {
+fn climbs(mesh: &Mesh, h: HalfEdgeIndex, solid: SolidIndex, edge: f64, substrate: &Substrate) -> bool {
     let apex = mesh.apex(h);
-    let distance = |v: u32| substrate.solids()[solid].signed_distance(mesh.positions[v as usize]);
+    let distance = |v: VertexIndex| substrate.solids()[solid].signed_distance(mesh.positions[v]);
     if distance(mesh.from(h)) > IN_CORNER * edge
         || distance(mesh.to(h)) > IN_CORNER * edge
         || distance(apex) > CLIMB_REACH * edge
@@ -275,29 +274,29 @@ fn climbs(mesh: &Mesh, h: u32, solid: usize, edge: f64, substrate: &Substrate) -
     {
         return false;
     }
-    let sample = substrate.sample(Interface::solid(solid), mesh.positions[apex as usize]);
-    facing(mesh, (h / 3) as usize, sample.normal) < FACING.min(sample.wetting.cos_advancing)
+    let sample = substrate.sample(Interface::Solid(solid), mesh.positions[apex]);
+    facing(mesh, h.triangle(), sample.normal) < FACING.min(sample.wetting.cos_advancing)
 }
 
 /// Puts a free vertex on a solid and wets its triangles that have an edge in the corner with it;
 /// returns how many.
-fn wet_beside_corner(mesh: &mut Mesh, v: u32, solid: usize, edge: f64, substrate: &Substrate) -> usize {
-    let interface = Interface::solid(solid);
-    let in_corner = |mesh: &Mesh, w: u32| {
+fn wet_beside_corner(mesh: &mut Mesh, v: VertexIndex, solid: SolidIndex, edge: f64, substrate: &Substrate) -> usize {
+    let interface = Interface::Solid(solid);
+    let in_corner = |mesh: &Mesh, w: VertexIndex| {
         mesh.kind(w) != VertexKind::Free
-            && substrate.solids()[solid].signed_distance(mesh.positions[w as usize]) < IN_CORNER * edge
+            && substrate.solids()[solid].signed_distance(mesh.positions[w]) < IN_CORNER * edge
     };
-    let fan: Vec<u32> = mesh.fan(v).collect();
+    let fan: Vec<HalfEdgeIndex> = mesh.fan(v).collect();
     let beside: Vec<bool> = fan.iter().map(|&h| in_corner(mesh, mesh.to(h)) && in_corner(mesh, mesh.apex(h))).collect();
     // One run of triangles: otherwise the line would touch itself in this vertex.
     let runs = (0..fan.len()).filter(|&k| beside[k] && !beside[(k + 1) % fan.len()]).count();
     if runs != 1 {
         return 0;
     }
-    let sample = substrate.sample(interface, mesh.positions[v as usize]);
+    let sample = substrate.sample(interface, mesh.positions[v]);
     place_on(mesh, v, &sample, 0.0);
     let wetted = fan.iter().zip(&beside).filter(|(_, beside)| **beside);
-    wetted.map(|(&h, _)| mesh.interfaces[(h / 3) as usize] = interface).count()
+    wetted.map(|(&h, _)| mesh.interfaces[h.triangle()] = interface).count()
 }
 
 /// Wets or removes the free triangles that have three corners on one solid.
@@ -312,11 +311,11 @@ fn close_flat_triangles(
     mut kinds: Option<&[VertexKind]>,
     done: &mut ContactReport,
 ) {
-    for t in 0..mesh.triangles.len() {
+    for t in mesh.triangle_indices() {
         if !mesh.is_live(t) || mesh.interfaces[t] != Interface::Air {
             continue;
         }
-        if kinds.is_some_and(|kinds| mesh.triangles[t].iter().any(|&v| kinds[v as usize] == VertexKind::Free)) {
+        if kinds.is_some_and(|kinds| mesh.triangles[t].iter().any(|&v| kinds[v] == VertexKind::Free)) {
             continue;
         }
         let Some(interface) = common_solid(mesh, t, edge, substrate) else { continue };
@@ -327,20 +326,19 @@ fn close_flat_triangles(
             mesh.interfaces[t] = interface;
             done.wetted += 1;
             kinds = None;
-        } else if facing > FACING_AWAY {
-            let edges = [0, 1, 2].map(|k| (3 * t + k) as u32);
-            if let Some(h) = edges.into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h)) {
-                let position = mesh.positions[mesh.to(h) as usize];
-                mesh.collapse(h, position);
-                done.films_removed += 1;
-                kinds = None;
-            }
+        } else if facing > FACING_AWAY
+            && let Some(h) = t.half_edges().into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h))
+        {
+            let position = mesh.positions[mesh.to(h)];
+            mesh.collapse(h, position);
+            done.films_removed += 1;
+            kinds = None;
         }
     }
 }
 
 /// A solid on which all corners of a triangle lie.
-fn common_solid(mesh: &Mesh, t: usize, edge: f64, substrate: &Substrate) -> Option<Interface> {
+fn common_solid(mesh: &Mesh, t: TriangleIndex, edge: f64, substrate: &Substrate) -> Option<Interface> {
     let interfaces = mesh.triangles[t].map(|v| mesh.interface_at(v));
     if interfaces.contains(&Interface::Air) {
         return None;
@@ -360,27 +358,27 @@ fn detach_small_patches(mesh: &mut Mesh, min_area: f64, contact: &mut ContactScr
     visited.clear();
     visited.resize(mesh.triangles.len(), false);
     let mut detached = 0;
-    for first in 0..mesh.triangles.len() {
+    for first in mesh.triangle_indices() {
         if visited[first] || !mesh.is_live(first) || !mesh.interfaces[first].is_solid() {
             continue;
         }
         let interface = mesh.interfaces[first];
         patch.clear();
-        patch.push(first as u32);
+        patch.push(first);
         visited[first] = true;
         let (mut at, mut area) = (0, 0.0);
         while at < patch.len() {
-            area += mesh.area_vector(patch[at] as usize).length();
-            for k in 0..3 {
-                let other = (mesh.twin(3 * patch[at] + k) / 3) as usize;
+            area += mesh.area_vector(patch[at]).length();
+            for h in patch[at].half_edges() {
+                let other = mesh.twin(h).triangle();
                 if mesh.interfaces[other] == interface && !std::mem::replace(&mut visited[other], true) {
-                    patch.push(other as u32);
+                    patch.push(other);
                 }
             }
             at += 1;
         }
         if area < min_area {
-            patch.iter().for_each(|&t| mesh.interfaces[t as usize] = Interface::Air);
+            patch.iter().for_each(|&t| mesh.interfaces[t] = Interface::Air);
             detached += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_numerics::sphere_radius;
+use sessile_numerics::{sphere_radius, typed_index};
 
 use crate::contact::ContactScratch;
 use crate::dynamics::geometry::DropGeometry;
@@ -13,6 +13,11 @@ use crate::params::{Numerics, Params};
 use crate::remesh::edge_queue::EdgeQueue;
 use crate::remesh::edge_sizing::EdgeSizes;
 use crate::substrate::Substrate;
+
+typed_index! {
+    /// A drop's place in the list of drops.
+    pub struct DropIndex;
+}
 
 /// A drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,6 +170,8 @@ pub struct Scratch {
     pub backup: Mesh,
     /// One vector per vertex.
     pub vectors: Vec<DVec3>,
+    /// Whether each vertex is held on a solid while the volume is restored.
+    pub held: Vec<bool>,
     /// Candidates of the contact update.
     pub contact: ContactScratch,
     /// Target edge lengths of the remesher.

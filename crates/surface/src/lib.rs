@@ -35,7 +35,8 @@
 //! while model.time() < 0.05 {
 //!     model.step(0.05 - model.time(), &mut NoTimer)?;
 //! }
-//! assert!(model.drops()[0].mesh.touches_solid(), "the drop has landed");
+//! let liquid = model.frame().liquid.into_surface()?;
+//! assert!(liquid.solids.contains(&0), "the drop has landed");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -69,9 +70,5 @@ mod test_support;
 #[cfg(test)]
 mod tests;
 
-pub use drop::Drop;
 pub use error::SurfaceError;
-pub use merging::MergeCounts;
-pub use mesh::Mesh;
-pub use mesh::check::{MeshDefect, check, check_crossings};
 pub use model::SurfaceModel;

@@ -21,7 +21,7 @@ use sessile_numerics::UnionFind;
 use self::boolean_merge::{remesh_merged, unite};
 use self::collision::{Touch, find_touching};
 use self::sdf_merge::merge_through_sdf;
-use crate::drop::{Drop, Scratch, target_edge};
+use crate::drop::{Drop, DropIndex, Scratch, target_edge};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Mesh;
 use crate::mesh::check::check;
@@ -104,14 +104,14 @@ fn move_back_to_contact(drops: &mut [Drop], touches: &[Touch]) {
 }
 
 /// Sets of touching drops, ordered by their first member.
-fn groups(count: usize, touches: &[Touch]) -> Vec<Vec<usize>> {
+fn groups(count: usize, touches: &[Touch]) -> Vec<Vec<DropIndex>> {
     let mut sets = UnionFind::new(count);
     for touch in touches {
-        sets.union(touch.first as u32, touch.second as u32);
+        sets.union(touch.first.to_u32(), touch.second.to_u32());
     }
-    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for i in 0..count {
-        members.entry(sets.find(i as u32)).or_default().push(i);
+    let mut members: BTreeMap<u32, Vec<DropIndex>> = BTreeMap::new();
+    for i in DropIndex::first(count) {
+        members.entry(sets.find(i.to_u32())).or_default().push(i);
     }
     members.into_values().filter(|set| set.len() > 1).collect()
 }
@@ -119,7 +119,7 @@ fn groups(count: usize, touches: &[Touch]) -> Vec<Vec<usize>> {
 /// Merges a group into its largest drop, the oldest of equal ones.
 fn merge_group(
     drops: &mut [Drop],
-    group: &[usize],
+    group: &[DropIndex],
     context: &mut MergeContext<'_>,
     events: &mut Vec<Event>,
     counts: &mut MergeCounts,
@@ -128,10 +128,10 @@ fn merge_group(
     let mut order = group.to_vec();
     order.sort_by(|&i, &j| drops[j].volume.total_cmp(&drops[i].volume).then(drops[i].id.cmp(&drops[j].id)));
     let largest = order[0];
-    let (small, mut others): (Vec<usize>, Vec<usize>) =
+    let (small, mut others): (Vec<DropIndex>, Vec<DropIndex>) =
         order[1..].iter().partition(|&&i| drops[i].volume < numerics.absorb_ratio * drops[largest].volume);
     let mut survivor = drops[largest].clone();
-    let mut merged: Vec<usize> = Vec::new();
+    let mut merged: Vec<DropIndex> = Vec::new();
     if others.len() < numerics.max_boolean_group {
         merge_by_boolean(drops, &mut survivor, &mut others, &mut merged, context, counts);
     }
@@ -177,8 +177,8 @@ fn finish_merge(drop: &mut Drop, through_sdf: bool, context: &mut MergeContext<'
 fn merge_by_boolean(
     drops: &[Drop],
     survivor: &mut Drop,
-    others: &mut Vec<usize>,
-    merged: &mut Vec<usize>,
+    others: &mut Vec<DropIndex>,
+    merged: &mut Vec<DropIndex>,
     context: &mut MergeContext<'_>,
     counts: &mut MergeCounts,
 ) {
@@ -258,8 +258,8 @@ fn is_center_inside(small: &Drop, large: &Drop) -> bool {
 fn merge_by_sdf(
     drops: &[Drop],
     survivor: &mut Drop,
-    others: &[usize],
-    merged: &mut Vec<usize>,
+    others: &[DropIndex],
+    merged: &mut Vec<DropIndex>,
     context: &MergeContext<'_>,
     counts: &mut MergeCounts,
 ) -> bool {

@@ -1,15 +1,17 @@
 //! The closed triangle mesh of one drop, in flat half-edge arrays.
 //!
-//! Half-edge `h = 3t + k` runs from corner k of triangle t to the next corner; `twins[h]` is the
-//! opposite half-edge in the neighboring triangle. The mesh is always closed and manifold: every
-//! half-edge has a twin, and the triangles around a vertex form one fan. The operations of [`edit`]
-//! preserve this; [`check`] verifies it.
+//! Half-edge `h = 3t + k` ([`index`]) runs from corner k of triangle t to the next corner;
+//! `twins[h]` is the opposite half-edge in the neighboring triangle. The mesh is always closed and
+//! manifold: every half-edge has a twin, and the triangles around a vertex form one fan. The
+//! operations of [`edit`] preserve this; [`check`] verifies it. They mark the elements that they
+//! remove, and [`Mesh::compact`] frees the storage of these.
 //!
 //! Every triangle is tagged with an [`Interface`]. The kind of a vertex follows from its triangles:
 //! *wetted* if all of them lie on solids, on the *contact line* if some do, *free* if none does.
 
 pub mod check;
 mod edit;
+pub mod index;
 pub mod primitives;
 pub mod quality;
 
@@ -18,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, HalfEdge};
 
-/// Marks removed vertices and triangles until [`Mesh::compact`]; never leaves this module.
-const REMOVED: u32 = u32::MAX;
+use self::index::{HalfEdgeIndex, TriangleIndex, VertexIndex, typed_triangles};
+use crate::substrate::{OutletIndex, SolidIndex};
 
 /// What the liquid meets at a triangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,18 +29,13 @@ pub enum Interface {
     /// Air: the free surface.
     #[default]
     Air,
-    /// The solid with this index in the scene.
-    Solid(u32),
-    /// The outlet of the tap with this index; closes the stream that hangs from it.
-    Outlet(u32),
+    /// A solid of the scene.
+    Solid(SolidIndex),
+    /// The outlet of a tap; closes the stream that hangs from it.
+    Outlet(OutletIndex),
 }
 
 impl Interface {
-    /// The solid with this index.
-    pub fn solid(index: usize) -> Self {
-        Self::Solid(index as u32)
-    }
-
     /// Whether this is a solid of the scene, not air and not an outlet.
     #[inline]
     pub fn is_solid(self) -> bool {
@@ -47,9 +44,9 @@ impl Interface {
 
     /// Index of the solid, if it is one.
     #[inline]
-    pub fn solid_index(self) -> Option<usize> {
+    pub fn solid_index(self) -> Option<SolidIndex> {
         match self {
-            Self::Solid(index) => Some(index as usize),
+            Self::Solid(index) => Some(index),
             Self::Air | Self::Outlet(_) => None,
         }
     }
@@ -94,27 +91,16 @@ pub struct Mesh {
     pub positions: Vec<DVec3>,
     /// Vertex velocities, in m/s.
     pub(crate) velocities: Vec<DVec3>,
-    /// A half-edge that starts at each vertex; [`REMOVED`] where the vertex was removed.
-    outgoing: Vec<u32>,
-    /// Corners of each triangle, counter-clockwise seen from outside the liquid; the first is
-    /// [`REMOVED`] where the triangle was removed.
-    pub(crate) triangles: Vec<[u32; 3]>,
+    /// A half-edge that starts at each vertex; `None` where the vertex was removed.
+    outgoing: Vec<Option<HalfEdgeIndex>>,
+    /// Corners of each triangle, counter-clockwise seen from outside the liquid.
+    pub(crate) triangles: Vec<[VertexIndex; 3]>,
+    /// Whether each triangle exists; false where it was removed.
+    live: Vec<bool>,
     /// Twin of each half-edge.
-    pub(crate) twins: Vec<u32>,
+    pub(crate) twins: Vec<HalfEdgeIndex>,
     /// What the liquid meets at each triangle.
     pub(crate) interfaces: Vec<Interface>,
-}
-
-/// The half-edge after `h` in its triangle.
-#[inline]
-pub fn next(h: u32) -> u32 {
-    if h % 3 == 2 { h - 2 } else { h + 1 }
-}
-
-/// The half-edge before `h` in its triangle.
-#[inline]
-pub fn previous(h: u32) -> u32 {
-    if h.is_multiple_of(3) { h + 2 } else { h - 1 }
 }
 
 impl Mesh {
@@ -122,24 +108,22 @@ impl Mesh {
     pub(crate) fn from_triangles(mesh: &TriMesh) -> Option<Self> {
         let connectivity = Connectivity::new(&mesh.triangles).ok()?;
         let count = mesh.triangles.len();
-        let mut twins = vec![REMOVED; 3 * count];
-        let mut outgoing = vec![REMOVED; mesh.positions.len()];
-        for t in 0..count {
-            for k in 0..3 {
-                let half_edge = HalfEdge::new(t, k);
-                let twin = connectivity.opposite(half_edge)?;
-                twins[3 * t + k] = (3 * twin.triangle() + twin.side()) as u32;
-                outgoing[mesh.triangles[t][k] as usize] = (3 * t + k) as u32;
-            }
-        }
         let mut made = Self {
             positions: mesh.positions.clone(),
             velocities: vec![DVec3::ZERO; mesh.positions.len()],
-            outgoing,
-            triangles: mesh.triangles.clone(),
-            twins,
+            outgoing: vec![None; mesh.positions.len()],
+            triangles: typed_triangles(&mesh.triangles),
+            live: vec![true; count],
+            twins: Vec::with_capacity(3 * count),
             interfaces: vec![Interface::Air; count],
         };
+        for t in TriangleIndex::first(count) {
+            for (k, v) in made.triangles[t].into_iter().enumerate() {
+                let twin = connectivity.opposite(HalfEdge::new(t.to_usize(), k))?;
+                made.twins.push(TriangleIndex::new(twin.triangle()).half_edge(twin.side()));
+                made.outgoing[v] = Some(t.half_edge(k));
+            }
+        }
         made.compact();
         Some(made)
     }
@@ -150,70 +134,91 @@ impl Mesh {
         self.velocities.clone_from(&other.velocities);
         self.outgoing.clone_from(&other.outgoing);
         self.triangles.clone_from(&other.triangles);
+        self.live.clone_from(&other.live);
         self.twins.clone_from(&other.twins);
         self.interfaces.clone_from(&other.interfaces);
     }
 
     /// The vertex where `h` starts.
     #[inline]
-    pub(crate) fn from(&self, h: u32) -> u32 {
-        self.triangles[(h / 3) as usize][(h % 3) as usize]
+    pub(crate) fn from(&self, h: HalfEdgeIndex) -> VertexIndex {
+        self.triangles[h.triangle()][h.corner()]
     }
 
     /// The vertex where `h` ends.
     #[inline]
-    pub(crate) fn to(&self, h: u32) -> u32 {
-        self.from(next(h))
+    pub(crate) fn to(&self, h: HalfEdgeIndex) -> VertexIndex {
+        self.from(h.next())
     }
 
     /// The corner of `h`'s triangle opposite to `h`.
     #[inline]
-    pub(crate) fn apex(&self, h: u32) -> u32 {
-        self.from(previous(h))
+    pub(crate) fn apex(&self, h: HalfEdgeIndex) -> VertexIndex {
+        self.from(h.previous())
     }
 
     /// The opposite half-edge of the same edge.
     #[inline]
-    pub(crate) fn twin(&self, h: u32) -> u32 {
-        self.twins[h as usize]
+    pub(crate) fn twin(&self, h: HalfEdgeIndex) -> HalfEdgeIndex {
+        self.twins[h]
     }
 
     /// The interface of `h`'s triangle.
     #[inline]
-    pub(crate) fn interface_of(&self, h: u32) -> Interface {
-        self.interfaces[(h / 3) as usize]
+    pub(crate) fn interface_of(&self, h: HalfEdgeIndex) -> Interface {
+        self.interfaces[h.triangle()]
     }
 
     /// Whether vertex `v` has not been removed.
     #[inline]
-    pub(crate) fn is_vertex_live(&self, v: u32) -> bool {
-        self.outgoing[v as usize] != REMOVED
+    pub(crate) fn is_vertex_live(&self, v: VertexIndex) -> bool {
+        self.outgoing[v].is_some()
     }
 
     /// Whether triangle `t` has not been removed.
     #[inline]
-    pub(crate) fn is_live(&self, t: usize) -> bool {
-        self.triangles[t][0] != REMOVED
+    pub(crate) fn is_live(&self, t: TriangleIndex) -> bool {
+        self.live[t]
     }
 
-    /// The half-edges that start at `v`, in rotational order.
-    pub(crate) fn fan(&self, v: u32) -> Fan<'_> {
-        let start = self.outgoing[v as usize];
-        Fan { mesh: self, start, at: start }
+    /// All vertices, removed ones included.
+    pub(crate) fn vertex_indices(&self) -> impl ExactSizeIterator<Item = VertexIndex> + Clone + use<> {
+        VertexIndex::first(self.positions.len())
+    }
+
+    /// All triangles, removed ones included.
+    pub(crate) fn triangle_indices(&self) -> impl ExactSizeIterator<Item = TriangleIndex> + Clone + use<> {
+        TriangleIndex::first(self.triangles.len())
+    }
+
+    /// The triangles that were not removed.
+    pub(crate) fn live_triangles(&self) -> impl Iterator<Item = TriangleIndex> {
+        self.triangle_indices().filter(|&t| self.is_live(t))
+    }
+
+    /// All half-edges, those of removed triangles included.
+    pub(crate) fn half_edge_indices(&self) -> impl ExactSizeIterator<Item = HalfEdgeIndex> + Clone + use<> {
+        HalfEdgeIndex::first(self.twins.len())
+    }
+
+    /// The half-edges that start at `v`, in rotational order; none if it was removed.
+    pub(crate) fn fan(&self, v: VertexIndex) -> Fan<'_> {
+        let first = self.outgoing[v];
+        Fan { mesh: self, first, at: first }
     }
 
     /// The half-edge from `a` to `b`, if they are neighbors.
-    pub(crate) fn edge(&self, a: u32, b: u32) -> Option<u32> {
+    pub(crate) fn edge(&self, a: VertexIndex, b: VertexIndex) -> Option<HalfEdgeIndex> {
         self.fan(a).find(|&h| self.to(h) == b)
     }
 
     /// Number of edges at `v`.
-    pub(crate) fn valence(&self, v: u32) -> usize {
+    pub(crate) fn valence(&self, v: VertexIndex) -> usize {
         self.fan(v).count()
     }
 
     /// What `v` is in contact with.
-    pub(crate) fn kind(&self, v: u32) -> VertexKind {
+    pub(crate) fn kind(&self, v: VertexIndex) -> VertexKind {
         let (mut air, mut wet) = (false, false);
         for h in self.fan(v) {
             if self.interface_of(h) == Interface::Air { air = true } else { wet = true }
@@ -223,32 +228,32 @@ impl Mesh {
 
     /// The interface that `v` is in contact with, air for free vertices; the first in the fan if
     /// there are several.
-    pub(crate) fn interface_at(&self, v: u32) -> Interface {
+    pub(crate) fn interface_at(&self, v: VertexIndex) -> Interface {
         self.fan(v).map(|h| self.interface_of(h)).find(|&s| s != Interface::Air).unwrap_or(Interface::Air)
     }
 
     /// Whether the two triangles at `h` have different interfaces.
-    pub(crate) fn is_line(&self, h: u32) -> bool {
+    pub(crate) fn is_line(&self, h: HalfEdgeIndex) -> bool {
         self.interface_of(h) != self.interface_of(self.twin(h))
     }
 
     /// Corners of triangle `t`, in m.
     #[inline]
-    pub(crate) fn corners(&self, t: usize) -> [DVec3; 3] {
-        self.triangles[t].map(|v| self.positions[v as usize])
+    pub(crate) fn corners(&self, t: TriangleIndex) -> [DVec3; 3] {
+        self.triangles[t].map(|v| self.positions[v])
     }
 
     /// Unit normal times area of triangle `t`, in m².
     #[inline]
-    pub(crate) fn area_vector(&self, t: usize) -> DVec3 {
+    pub(crate) fn area_vector(&self, t: TriangleIndex) -> DVec3 {
         let [a, b, c] = self.corners(t);
         0.5 * (b - a).cross(c - a)
     }
 
     /// Length of the edge of `h`, in m.
     #[inline]
-    pub(crate) fn length(&self, h: u32) -> f64 {
-        self.positions[self.from(h) as usize].distance(self.positions[self.to(h) as usize])
+    pub(crate) fn length(&self, h: HalfEdgeIndex) -> f64 {
+        self.positions[self.from(h)].distance(self.positions[self.to(h)])
     }
 
     /// Enclosed volume, in m³.
@@ -256,8 +261,8 @@ impl Mesh {
     /// The sum is taken about a vertex, which avoids cancellation far from the origin.
     pub fn volume(&self) -> f64 {
         let Some(&origin) = self.positions.first() else { return 0.0 };
-        let sum: f64 = (0..self.triangles.len())
-            .filter(|&t| self.is_live(t))
+        let sum: f64 = self
+            .live_triangles()
             .map(|t| {
                 let [a, b, c] = self.corners(t).map(|p| p - origin);
                 a.dot(b.cross(c))
@@ -270,7 +275,7 @@ impl Mesh {
     pub fn centroid(&self) -> DVec3 {
         let Some(&origin) = self.positions.first() else { return DVec3::ZERO };
         let (mut volume, mut moment) = (0.0, DVec3::ZERO);
-        for t in (0..self.triangles.len()).filter(|&t| self.is_live(t)) {
+        for t in self.live_triangles() {
             let [a, b, c] = self.corners(t).map(|p| p - origin);
             let cone = a.dot(b.cross(c));
             volume += cone;
@@ -281,8 +286,8 @@ impl Mesh {
 
     /// Area of the free surface, in m².
     pub(crate) fn air_area(&self) -> f64 {
-        (0..self.triangles.len())
-            .filter(|&t| self.is_live(t) && self.interfaces[t] == Interface::Air)
+        self.live_triangles()
+            .filter(|&t| self.interfaces[t] == Interface::Air)
             .map(|t| self.area_vector(t).length())
             .sum()
     }
@@ -290,13 +295,13 @@ impl Mesh {
     /// Area of the triangles on solids of the scene, in m².
     #[cfg(test)]
     pub(crate) fn wetted_area(&self) -> f64 {
-        let wetted = (0..self.triangles.len()).filter(|&t| self.is_live(t) && self.interfaces[t].is_solid());
+        let wetted = self.live_triangles().filter(|&t| self.interfaces[t].is_solid());
         wetted.map(|t| self.area_vector(t).length()).sum()
     }
 
     /// Whether any triangle lies on a solid.
     pub fn touches_solid(&self) -> bool {
-        (0..self.triangles.len()).any(|t| self.is_live(t) && self.interfaces[t] != Interface::Air)
+        self.live_triangles().any(|t| self.interfaces[t] != Interface::Air)
     }
 
     /// Corners of the axis-aligned bounding box, in m.
@@ -308,20 +313,32 @@ impl Mesh {
     /// A copy without contact and velocities.
     #[cfg(test)]
     pub(crate) fn to_tri_mesh(&self) -> TriMesh {
-        TriMesh { positions: self.positions.clone(), triangles: self.triangles.clone(), corner_uvs: Vec::new() }
+        TriMesh {
+            positions: self.positions.clone(),
+            triangles: index::plain_triangles(&self.triangles),
+            corner_uvs: Vec::new(),
+        }
     }
 
     /// Removes the storage of removed vertices and triangles; the order of the others is kept.
     pub(crate) fn compact(&mut self) {
-        let whole = self.outgoing.iter().all(|&h| h != REMOVED) && (0..self.triangles.len()).all(|t| self.is_live(t));
-        if whole {
+        if self.outgoing.iter().all(Option::is_some) && !self.live.contains(&false) {
             return;
         }
-        let mut new_vertex = vec![REMOVED; self.positions.len()];
+        let new_vertices = self.compact_vertices();
+        let new_triangles = self.compact_triangles(&new_vertices);
+        let moved = |h: HalfEdgeIndex| new_triangles[h.triangle()].half_edge(h.corner());
+        self.twins.iter_mut().for_each(|h| *h = moved(*h));
+        self.outgoing.iter_mut().flatten().for_each(|h| *h = moved(*h));
+    }
+
+    /// Removes the storage of removed vertices; returns the new index of each that is left.
+    fn compact_vertices(&mut self) -> Vec<VertexIndex> {
+        let mut new_vertices = Vec::with_capacity(self.positions.len());
         let mut count = 0;
-        for v in 0..self.positions.len() {
-            if self.outgoing[v] != REMOVED {
-                new_vertex[v] = count as u32;
+        for v in self.vertex_indices() {
+            new_vertices.push(VertexIndex::new(count));
+            if self.is_vertex_live(v) {
                 self.positions[count] = self.positions[v];
                 self.velocities[count] = self.velocities[v];
                 self.outgoing[count] = self.outgoing[v];
@@ -331,42 +348,69 @@ impl Mesh {
         self.positions.truncate(count);
         self.velocities.truncate(count);
         self.outgoing.truncate(count);
-        let mut new_triangle = vec![REMOVED; self.triangles.len()];
-        let mut kept = 0;
-        for t in 0..self.triangles.len() {
-            if self.triangles[t][0] != REMOVED {
-                new_triangle[t] = kept as u32;
-                self.triangles[kept] = self.triangles[t].map(|v| new_vertex[v as usize]);
-                self.interfaces[kept] = self.interfaces[t];
+        new_vertices
+    }
+
+    /// Removes the storage of removed triangles; returns the new index of each that is left.
+    ///
+    /// Half-edges are still numbered by the old triangles.
+    fn compact_triangles(&mut self, new_vertices: &[VertexIndex]) -> Vec<TriangleIndex> {
+        let mut new_triangles = Vec::with_capacity(self.triangles.len());
+        let mut count = 0;
+        for t in self.triangle_indices() {
+            let new = TriangleIndex::new(count);
+            new_triangles.push(new);
+            if self.is_live(t) {
+                self.triangles[new] = self.triangles[t].map(|v| new_vertices[v]);
+                self.interfaces[new] = self.interfaces[t];
                 for k in 0..3 {
-                    self.twins[3 * kept + k] = self.twins[3 * t + k];
+                    self.twins[new.half_edge(k)] = self.twins[t.half_edge(k)];
                 }
-                kept += 1;
+                count += 1;
             }
         }
-        self.triangles.truncate(kept);
-        self.interfaces.truncate(kept);
-        self.twins.truncate(3 * kept);
-        let moved = |h: u32| 3 * new_triangle[(h / 3) as usize] + h % 3;
-        self.twins.iter_mut().for_each(|h| *h = moved(*h));
-        self.outgoing.iter_mut().for_each(|h| *h = moved(*h));
+        self.triangles.truncate(count);
+        self.interfaces.truncate(count);
+        self.twins.truncate(3 * count);
+        self.live.clear();
+        self.live.resize(count, true);
+        new_triangles
+    }
+
+    /// Appends a vertex; it has no triangles yet.
+    fn push_vertex(&mut self, position: DVec3, velocity: DVec3) -> VertexIndex {
+        let v = VertexIndex::new(self.positions.len());
+        self.positions.push(position);
+        self.velocities.push(velocity);
+        self.outgoing.push(None);
+        v
+    }
+
+    /// Appends a triangle; its half-edges are their own twins until they are linked.
+    fn push_triangle(&mut self, corners: [VertexIndex; 3], interface: Interface) -> TriangleIndex {
+        let t = TriangleIndex::new(self.triangles.len());
+        self.triangles.push(corners);
+        self.live.push(true);
+        self.interfaces.push(interface);
+        self.twins.extend(t.half_edges());
+        t
     }
 
     /// Connected components as ascending lists of triangles, ordered by their first triangle.
-    pub(crate) fn components(&self) -> Vec<Vec<u32>> {
+    pub(crate) fn components(&self) -> Vec<Vec<TriangleIndex>> {
         let mut seen = vec![false; self.triangles.len()];
         let mut components = Vec::new();
-        for first in 0..self.triangles.len() {
-            if seen[first] || !self.is_live(first) {
+        for first in self.live_triangles() {
+            if seen[first] {
                 continue;
             }
             seen[first] = true;
-            let mut component = vec![first as u32];
+            let mut component = vec![first];
             let mut at = 0;
             while at < component.len() {
-                for k in 0..3 {
-                    let other = self.twin(3 * component[at] + k) / 3;
-                    if !std::mem::replace(&mut seen[other as usize], true) {
+                for h in component[at].half_edges() {
+                    let other = self.twin(h).triangle();
+                    if !std::mem::replace(&mut seen[other], true) {
                         component.push(other);
                     }
                 }
@@ -379,44 +423,35 @@ impl Mesh {
     }
 
     /// Volume enclosed by a connected component, in m³.
-    pub(crate) fn component_volume(&self, component: &[u32]) -> f64 {
+    pub(crate) fn component_volume(&self, component: &[TriangleIndex]) -> f64 {
         let Some(&first) = component.first() else { return 0.0 };
-        let origin = self.corners(first as usize)[0];
+        let origin = self.corners(first)[0];
         let cones = component.iter().map(|&t| {
-            let [a, b, c] = self.corners(t as usize).map(|p| p - origin);
+            let [a, b, c] = self.corners(t).map(|p| p - origin);
             a.dot(b.cross(c))
         });
         cones.sum::<f64>() / 6.0
     }
 
     /// Copies connected components into meshes of their own; no two may share a vertex.
-    pub(crate) fn extract(&self, components: &[Vec<u32>]) -> Vec<Self> {
-        let mut new_vertex = vec![REMOVED; self.positions.len()];
-        let mut new_triangle = vec![REMOVED; self.triangles.len()];
-        let extract = |component: &Vec<u32>| {
+    pub(crate) fn extract(&self, components: &[Vec<TriangleIndex>]) -> Vec<Self> {
+        let mut new_vertices: Vec<Option<VertexIndex>> = vec![None; self.positions.len()];
+        let mut new_triangles = vec![TriangleIndex::new(0); self.triangles.len()];
+        let extract = |component: &Vec<TriangleIndex>| {
             let mut made = Self::default();
-            for (count, &t) in component.iter().enumerate() {
-                new_triangle[t as usize] = count as u32;
+            for (new, &t) in component.iter().enumerate() {
+                new_triangles[t] = TriangleIndex::new(new);
             }
             for &t in component {
-                let corners = self.triangles[t as usize].map(|v| {
-                    let v = v as usize;
-                    if new_vertex[v] == REMOVED {
-                        new_vertex[v] = made.positions.len() as u32;
-                        made.positions.push(self.positions[v]);
-                        made.velocities.push(self.velocities[v]);
-                        made.outgoing.push(REMOVED);
-                    }
-                    new_vertex[v]
+                let corners = self.triangles[t].map(|v| {
+                    *new_vertices[v].get_or_insert_with(|| made.push_vertex(self.positions[v], self.velocities[v]))
                 });
-                let here = made.triangles.len() as u32;
-                for k in 0..3 {
-                    let twin = self.twin(3 * t + k);
-                    made.twins.push(3 * new_triangle[(twin / 3) as usize] + twin % 3);
-                    made.outgoing[corners[k as usize] as usize] = 3 * here + k;
+                let new = made.push_triangle(corners, self.interfaces[t]);
+                for (k, v) in corners.into_iter().enumerate() {
+                    let twin = self.twin(t.half_edge(k));
+                    made.twins[new.half_edge(k)] = new_triangles[twin.triangle()].half_edge(twin.corner());
+                    made.outgoing[v] = Some(new.half_edge(k));
                 }
-                made.triangles.push(corners);
-                made.interfaces.push(self.interfaces[t as usize]);
             }
             made
         };
@@ -427,21 +462,18 @@ impl Mesh {
 /// Iterator over the half-edges that start at a vertex.
 pub struct Fan<'a> {
     mesh: &'a Mesh,
-    start: u32,
-    at: u32,
+    first: Option<HalfEdgeIndex>,
+    at: Option<HalfEdgeIndex>,
 }
 
 impl Iterator for Fan<'_> {
-    type Item = u32;
+    type Item = HalfEdgeIndex;
 
     #[inline]
-    fn next(&mut self) -> Option<u32> {
-        if self.at == REMOVED {
-            return None;
-        }
-        let here = self.at;
-        let onward = self.mesh.twin(previous(here));
-        self.at = if onward == self.start { REMOVED } else { onward };
+    fn next(&mut self) -> Option<HalfEdgeIndex> {
+        let here = self.at?;
+        let onward = Some(self.mesh.twin(here.previous()));
+        self.at = if onward == self.first { None } else { onward };
         Some(here)
     }
 }

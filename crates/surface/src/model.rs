@@ -1,5 +1,7 @@
 //! The surface model: construction, frames and saved states.
 
+use std::fmt::Debug;
+
 use sessile_frames::{DropState, Frame, FrameGeometry, Surface, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
 use sessile_numerics::sphere_radius;
@@ -9,16 +11,19 @@ use sessile_world::World;
 use crate::drop::Drop;
 use crate::error::SurfaceError;
 use crate::initial_mesh::initial_mesh;
-use crate::merging::MergeCounts;
 use crate::mesh::Interface;
+use crate::mesh::check::{check, check_crossings};
 use crate::notices::Notices;
 use crate::params::Params;
-use crate::rebuild::remesh_uniformly;
+use crate::rebuild::{Sphere, encloses_its_volume, remesh_uniformly, sphere_beside_solids};
 use crate::splitting::split_components;
 use crate::state::State;
 use crate::step::ModelScratch;
 use crate::substrate::Outlet;
 use crate::time_step::usual_step;
+
+/// Share of a drop outside the solids below which it starts as a sphere beside them.
+const MIN_SHARE_OUTSIDE: f64 = 0.3;
 
 /// Drops as deforming surfaces.
 #[derive(Debug)]
@@ -49,24 +54,65 @@ impl SurfaceModel {
     }
 
     /// Adds a drop that the scene starts with.
+    ///
+    /// Where solids leave room for less than a part of it, it starts as a sphere beside them.
     fn place_initial_drop(&mut self, index: usize) -> Result<(), SurfaceError> {
         let Self { params, state, scratch, notices } = self;
         let initial = &state.substrate.world.initial_drops()[index];
-        let (volume, velocity) = (initial.volume(), initial.velocity());
-        let mesh = initial_mesh(initial, &state.substrate, params.edge)
-            .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?;
+        let (volume, velocity, at) = (initial.volume(), initial.velocity(), initial.centroid());
+        let mesh = initial_mesh(initial, &state.substrate, params.edge);
+        if mesh.is_none() && state.substrate.world.signed_distance(at) > 0.0 {
+            return Err(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" });
+        }
         notices.check_size(index, sphere_radius(volume), params.edge);
-        let mut drop = Drop::new(state.run.new_id(), mesh, volume, velocity);
-        remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
-        state.run.added += volume;
+        let id = state.run.new_id();
+        let placed = mesh.filter(|mesh| mesh.volume() > MIN_SHARE_OUTSIDE * volume).map(|mesh| {
+            let mut drop = Drop::new(id, mesh, volume, velocity);
+            remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
+            drop
+        });
+        let drop = match placed.filter(encloses_its_volume) {
+            Some(drop) => drop,
+            None => {
+                notices.report_lack_of_room(index);
+                let sphere = Sphere { id, at, volume, velocity };
+                sphere_beside_solids(sphere, &state.substrate, params.edge)
+                    .ok_or(SurfaceError::Drop { index, reason: "the solids leave no room for it; move it" })?
+            }
+        };
+        state.run.added += drop.volume;
         let components = split_components(drop, &state.substrate, params, &mut scratch.shared);
         state.insert_components(components, &mut Vec::new());
         Ok(())
     }
 
     /// The drops, by ascending id.
-    pub fn drops(&self) -> &[Drop] {
+    #[cfg(test)]
+    pub(crate) fn drops(&self) -> &[Drop] {
         &self.state.drops
+    }
+
+    /// Number of drops, and of those that are awake.
+    pub fn num_drops(&self) -> [usize; 2] {
+        let drops = &self.state.drops;
+        [drops.len(), drops.iter().filter(|drop| !drop.asleep).count()]
+    }
+
+    /// Volume that the surfaces enclose, in m³; [`Self::volume`] is what they should enclose.
+    pub fn enclosed_volume(&self) -> f64 {
+        self.state.drops.iter().map(|drop| drop.mesh.volume()).sum()
+    }
+
+    /// Checks that the surfaces of all drops that are awake are closed, manifold, oriented outward
+    /// and without degenerate triangles. The error names the drop and its defect.
+    pub fn check_surfaces(&self) -> Result<(), String> {
+        let mut awake = self.state.drops.iter().filter(|drop| !drop.asleep);
+        awake.try_for_each(|drop| check(&drop.mesh).map_err(|defect| format!("drop {}: {defect}", drop.id)))
+    }
+
+    /// Number of surfaces that intersect themselves; slow.
+    pub fn num_self_intersecting(&self) -> usize {
+        self.state.drops.iter().filter(|drop| check_crossings(&drop.mesh).is_err()).count()
     }
 
     /// Number of triangles of all drops, and of those that are awake.
@@ -93,8 +139,8 @@ impl SurfaceModel {
         self.state.run.rebuilt
     }
 
-    /// Number of merges so far.
-    pub fn merge_counts(&self) -> MergeCounts {
+    /// Number of merges so far, by kind.
+    pub fn merge_counts(&self) -> impl Debug + use<> {
         self.state.run.merges
     }
 }
@@ -137,7 +183,7 @@ impl Model for SurfaceModel {
             surface.positions.extend(&mesh.positions);
             surface.velocities.extend(&mesh.velocities);
             surface.drops.extend(std::iter::repeat_n(drop.id, mesh.positions.len()));
-            surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v + first)));
+            surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v.to_u32() + first)));
             surface.solids.extend(mesh.interfaces.iter().map(|&interface| frame_tag(interface)));
             drops.push(DropState {
                 id: drop.id,
@@ -178,7 +224,7 @@ impl Model for SurfaceModel {
 /// Index of a solid in a frame, or −1: outlets are not solids of the scene.
 fn frame_tag(interface: Interface) -> i32 {
     match interface {
-        Interface::Solid(index) => index as i32,
+        Interface::Solid(index) => index.to_u32() as i32,
         Interface::Air | Interface::Outlet(_) => -1,
     }
 }

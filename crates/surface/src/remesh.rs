@@ -24,6 +24,7 @@ use glam::DVec3;
 
 use crate::contact::pinches_line;
 use crate::drop::{Drop, Scratch};
+use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 use crate::mesh::quality::{FLIP_BELOW, MeshQuality, NEEDLE, OFF_CENTER};
 use crate::mesh::{Interface, Mesh, VertexKind};
 use crate::params::{Numerics, Params};
@@ -129,27 +130,29 @@ pub fn remesh(
 }
 
 /// Length of an edge, in m, reduced within a wetted face.
-fn weighted_length(mesh: &Mesh, h: u32, numerics: &Numerics) -> f64 {
+fn weighted_length(mesh: &Mesh, h: HalfEdgeIndex, numerics: &Numerics) -> f64 {
     let wetted = mesh.interface_of(h) != Interface::Air && mesh.interface_of(mesh.twin(h)) != Interface::Air;
     mesh.length(h) * if wetted { numerics.wetted_edge_weight } else { 1.0 }
 }
 
 /// Queues every edge whose priority exceeds 1.
-fn fill_queue(mesh: &Mesh, queue: &mut EdgeQueue, priority: impl Fn(&Mesh, u32) -> f64) {
+fn fill_queue(mesh: &Mesh, queue: &mut EdgeQueue, priority: impl Fn(&Mesh, HalfEdgeIndex) -> f64) {
     queue.clear();
-    for t in (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)) {
-        for h in 3 * t as u32..3 * t as u32 + 3 {
-            if h < mesh.twin(h) {
-                queue.push(priority(mesh, h), h);
-            }
+    for h in mesh.live_triangles().flat_map(TriangleIndex::half_edges) {
+        if h < mesh.twin(h) {
+            queue.push(priority(mesh, h), h);
         }
     }
 }
 
 /// Pops the edge of highest priority; one whose priority has dropped since is queued again.
-fn next_edge(mesh: &Mesh, queue: &mut EdgeQueue, priority: impl Fn(&Mesh, u32) -> f64) -> Option<u32> {
+fn next_edge(
+    mesh: &Mesh,
+    queue: &mut EdgeQueue,
+    priority: impl Fn(&Mesh, HalfEdgeIndex) -> f64,
+) -> Option<HalfEdgeIndex> {
     while let Some((then, h)) = queue.pop() {
-        if !mesh.is_live((h / 3) as usize) {
+        if !mesh.is_live(h.triangle()) {
             continue;
         }
         let now = priority(mesh, h);
@@ -170,7 +173,7 @@ fn split_long(
     queue: &mut EdgeQueue,
     numerics: &Numerics,
 ) -> usize {
-    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: u32| {
+    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: HalfEdgeIndex| {
         weighted_length(mesh, h, numerics) / (numerics.max_edge * sizes.of(mesh, h))
     };
     fill_queue(mesh, queue, |mesh, h| priority(sizes, mesh, h));
@@ -186,9 +189,9 @@ fn split_long(
 
 /// Where an edge is split, in m: at its midpoint, projected onto the solid it lies on or raised by
 /// the normals at its ends.
-fn split_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> DVec3 {
+fn split_position(mesh: &Mesh, h: HalfEdgeIndex, substrate: &Substrate) -> DVec3 {
     let (a, b) = (mesh.from(h), mesh.to(h));
-    let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
+    let (p, q) = (mesh.positions[a], mesh.positions[b]);
     let middle = 0.5 * (p + q);
     let [one, other] = [mesh.interface_of(h), mesh.interface_of(mesh.twin(h))];
     let contact = if one == Interface::Air { other } else { one };
@@ -202,12 +205,9 @@ fn split_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> DVec3 {
     middle + offset.clamp_length_max(0.15 * p.distance(q))
 }
 
-fn air_normal(mesh: &Mesh, v: u32) -> DVec3 {
-    let sum: DVec3 = mesh
-        .fan(v)
-        .filter(|&h| mesh.interface_of(h) == Interface::Air)
-        .map(|h| mesh.area_vector((h / 3) as usize))
-        .sum();
+fn air_normal(mesh: &Mesh, v: VertexIndex) -> DVec3 {
+    let sum: DVec3 =
+        mesh.fan(v).filter(|&h| mesh.interface_of(h) == Interface::Air).map(|h| mesh.area_vector(h.triangle())).sum();
     sum.normalize_or_zero()
 }
 
@@ -218,7 +218,7 @@ fn collapse_short(
     queue: &mut EdgeQueue,
     numerics: &Numerics,
 ) -> (usize, usize) {
-    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: u32| {
+    let priority = |sizes: &EdgeSizes, mesh: &Mesh, h: HalfEdgeIndex| {
         numerics.min_edge * sizes.of(mesh, h) / weighted_length(mesh, h, numerics).max(1e-300)
     };
     fill_queue(mesh, queue, |mesh, h| priority(sizes, mesh, h));
@@ -251,9 +251,9 @@ fn collapse_short(
 }
 
 /// Where the edge of `h` collapses to, in m; `None` where the contact forbids it.
-fn collapse_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> Option<DVec3> {
+fn collapse_position(mesh: &Mesh, h: HalfEdgeIndex, substrate: &Substrate) -> Option<DVec3> {
     let (a, b) = (mesh.from(h), mesh.to(h));
-    let (p, q) = (mesh.positions[a as usize], mesh.positions[b as usize]);
+    let (p, q) = (mesh.positions[a], mesh.positions[b]);
     match mesh.kinds(h) {
         [VertexKind::Free, VertexKind::Free] => Some(keep_volume(mesh, h)),
         [VertexKind::Wetted, VertexKind::Wetted] => Some(substrate.closest_point(mesh.interface_at(a), 0.5 * (p + q))),
@@ -261,8 +261,7 @@ fn collapse_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> Option<DVec3
         [VertexKind::ContactLine, VertexKind::ContactLine]
             if mesh.is_line(h) && mesh.interface_at(a) == mesh.interface_at(b) =>
         {
-            let moves = mesh.velocities[a as usize].length_squared() > 0.0
-                && mesh.velocities[b as usize].length_squared() > 0.0;
+            let moves = mesh.velocities[a].length_squared() > 0.0 && mesh.velocities[b].length_squared() > 0.0;
             Some(if moves { substrate.closest_point(mesh.interface_at(b), 0.5 * (p + q)) } else { q })
         }
         [VertexKind::Wetted, VertexKind::ContactLine] => Some(q),
@@ -273,15 +272,15 @@ fn collapse_position(mesh: &Mesh, h: u32, substrate: &Substrate) -> Option<DVec3
 
 /// Position, in m, at which collapsing the edge of `h` conserves the volume: its midpoint, moved
 /// along the mean normal.
-fn keep_volume(mesh: &Mesh, h: u32) -> DVec3 {
+fn keep_volume(mesh: &Mesh, h: HalfEdgeIndex) -> DVec3 {
     let (a, b) = (mesh.from(h), mesh.to(h));
-    let middle = 0.5 * (mesh.positions[a as usize] + mesh.positions[b as usize]);
-    let (t, u) = (h / 3, mesh.twin(h) / 3);
-    let at = |v: u32| mesh.positions[v as usize] - middle;
+    let middle = 0.5 * (mesh.positions[a] + mesh.positions[b]);
+    let (t, u) = (h.triangle(), mesh.twin(h).triangle());
+    let at = |v: VertexIndex| mesh.positions[v] - middle;
     let (mut before, mut slope) = (0.0, DVec3::ZERO);
     for v in [a, b] {
         for e in mesh.fan(v) {
-            let lost = e / 3 == t || e / 3 == u;
+            let lost = e.triangle() == t || e.triangle() == u;
             if lost && v == b {
                 continue;
             }
@@ -300,10 +299,10 @@ fn keep_volume(mesh: &Mesh, h: u32) -> DVec3 {
 }
 
 /// Cuts a neck whose three edges are all short, unless it lies on a solid.
-fn cut_neck(mesh: &mut Mesh, h: u32, third: u32, edge: f64) -> bool {
+fn cut_neck(mesh: &mut Mesh, h: HalfEdgeIndex, third: VertexIndex, edge: f64) -> bool {
     let (a, b) = (mesh.from(h), mesh.to(h));
     let free = [a, b, third].iter().filter(|&&v| mesh.kind(v) == VertexKind::Free).count();
-    let short = |v: u32, w: u32| mesh.positions[v as usize].distance(mesh.positions[w as usize]) < 0.75 * edge;
+    let short = |v: VertexIndex, w: VertexIndex| mesh.positions[v].distance(mesh.positions[w]) < 0.75 * edge;
     if free < 2 || !short(b, third) || !short(third, a) {
         return false;
     }
@@ -320,8 +319,9 @@ fn flip_edges(mesh: &mut Mesh, queue: &mut EdgeQueue) -> usize {
         if may_flip(mesh, h) {
             mesh.flip(h);
             count += 1;
-            let (t, u) = (h / 3, mesh.twin(3 * (h / 3)) / 3);
-            for h in (3 * t + 1..3 * t + 3).chain(3 * u + 1..3 * u + 3) {
+            let t = h.triangle();
+            let u = mesh.twin(t.half_edge(0)).triangle();
+            for h in [t.half_edge(1), t.half_edge(2), u.half_edge(1), u.half_edge(2)] {
                 queue.push(flip_priority(mesh, h), h);
             }
         }
@@ -333,22 +333,22 @@ fn flip_edges(mesh: &mut Mesh, queue: &mut EdgeQueue) -> usize {
 /// many.
 fn collapse_needles(mesh: &mut Mesh) -> usize {
     let mut count = 0;
-    for t in 0..mesh.triangles.len() {
+    for t in mesh.triangle_indices() {
         if !mesh.is_live(t) {
             continue;
         }
-        let mut edges = [0, 1, 2].map(|k| (3 * t + k) as u32);
+        let mut edges = t.half_edges();
         edges.sort_by(|&a, &b| mesh.length(a).total_cmp(&mesh.length(b)));
         let longest = mesh.length(edges[2]);
         if mesh.area_vector(t).length() > NEEDLE * longest * longest {
             continue;
         }
         // The end with more contact stays where it is.
-        let rank = |v: u32| mesh.kind(v).rank();
+        let rank = |v: VertexIndex| mesh.kind(v).rank();
         let shortest = edges[0];
         let h = if rank(mesh.from(shortest)) > rank(mesh.to(shortest)) { mesh.twin(shortest) } else { shortest };
         if mesh.can_collapse(h) {
-            let position = mesh.positions[mesh.to(h) as usize];
+            let position = mesh.positions[mesh.to(h)];
             mesh.collapse(h, position);
             count += 1;
         }
@@ -357,16 +357,16 @@ fn collapse_needles(mesh: &mut Mesh) -> usize {
 }
 
 /// Excess over π of the angles opposite to an edge; flips are worthwhile above 1.
-fn flip_priority(mesh: &Mesh, h: u32) -> f64 {
-    let cotangent = |h: u32| {
-        let apex = mesh.positions[mesh.apex(h) as usize];
-        let (p, q) = (mesh.positions[mesh.from(h) as usize] - apex, mesh.positions[mesh.to(h) as usize] - apex);
+fn flip_priority(mesh: &Mesh, h: HalfEdgeIndex) -> f64 {
+    let cotangent = |h: HalfEdgeIndex| {
+        let apex = mesh.positions[mesh.apex(h)];
+        let (p, q) = (mesh.positions[mesh.from(h)] - apex, mesh.positions[mesh.to(h)] - apex);
         p.dot(q) / p.cross(q).length().max(1e-30)
     };
     (cotangent(h) + cotangent(mesh.twin(h))) / FLIP_BELOW
 }
 
-fn may_flip(mesh: &Mesh, h: u32) -> bool {
+fn may_flip(mesh: &Mesh, h: HalfEdgeIndex) -> bool {
     let g = mesh.twin(h);
     if !mesh.can_flip(h) {
         return false;
@@ -376,8 +376,8 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
     if mesh.kind(c) == VertexKind::ContactLine && mesh.kind(d) == VertexKind::ContactLine {
         return false;
     }
-    let [p, q, r, s] = [a, b, c, d].map(|v| mesh.positions[v as usize]);
-    let (n, m) = (mesh.area_vector((h / 3) as usize), mesh.area_vector((g / 3) as usize));
+    let [p, q, r, s] = [a, b, c, d].map(|v| mesh.positions[v]);
+    let (n, m) = (mesh.area_vector(h.triangle()), mesh.area_vector(g.triangle()));
     let (x, y) = ((s - r).cross(q - r), (r - s).cross(p - s));
     let cosine = |u: DVec3, v: DVec3| u.dot(v) / (u.length() * v.length()).max(1e-300);
     let wet = mesh.interface_of(h) != Interface::Air;
@@ -390,34 +390,32 @@ fn may_flip(mesh: &Mesh, h: u32) -> bool {
 /// Moves vertices toward the center of their neighbors, within the surface; returns how many.
 fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, quality: &MeshQuality) -> usize {
     let mut count = 0;
-    for v in 0..mesh.positions.len() as u32 {
-        let here = mesh.positions[v as usize];
-        match quality.kind(v as usize) {
-            VertexKind::Free if quality.is_off_center(v as usize, edge) => {
+    for v in mesh.vertex_indices() {
+        let here = mesh.positions[v];
+        match quality.kind(v) {
+            VertexKind::Free if quality.is_off_center(v, edge) => {
                 let (mut sum, mut total) = (DVec3::ZERO, 0.0);
                 for h in mesh.fan(v) {
-                    sum += mesh.positions[mesh.to(h) as usize];
+                    sum += mesh.positions[mesh.to(h)];
                     total += 1.0;
                 }
                 let off = sum / total - here;
                 let n = air_normal(mesh, v);
                 let off = off - n * n.dot(off);
                 if off.length() > OFF_CENTER * edge {
-                    mesh.positions[v as usize] = here + off * 0.5;
+                    mesh.positions[v] = here + off * 0.5;
                     count += 1;
                 }
             }
-            VertexKind::ContactLine if mesh.velocities[v as usize] != DVec3::ZERO => {
-                let mut neighbors =
-                    mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h) as usize]);
+            VertexKind::ContactLine if mesh.velocities[v] != DVec3::ZERO => {
+                let mut neighbors = mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h)]);
                 let (Some(p), Some(q), None) = (neighbors.next(), neighbors.next(), neighbors.next()) else {
                     continue;
                 };
                 let along = (q - p).normalize_or_zero();
                 let off = along.dot(0.5 * (p + q) - here);
                 if off.abs() > 0.2 * edge {
-                    mesh.positions[v as usize] =
-                        substrate.closest_point(mesh.interface_at(v), here + along * (0.5 * off));
+                    mesh.positions[v] = substrate.closest_point(mesh.interface_at(v), here + along * (0.5 * off));
                     count += 1;
                 }
             }
@@ -458,10 +456,10 @@ mod tests {
         fn a_collapse_conserves_the_volume(
             axes in [0.7..1.5, 0.7..1.5, 0.7..1.5],
             seed in any::<u64>(),
-            edge in any::<u32>(),
+            edge in any::<usize>(),
         ) {
             let mut mesh = ellipsoid(axes, 0.02, seed);
-            let h = edge % mesh.twins.len() as u32;
+            let h = HalfEdgeIndex::new(edge % mesh.twins.len());
             let volume = mesh.volume();
             let position = keep_volume(&mesh, h);
             if mesh.can_collapse(h) && mesh.collapse_keeps_orientation(h, position) {
@@ -490,7 +488,7 @@ mod tests {
                 prop_assert_eq!(check(&drop.mesh), Ok(()));
             }
             prop_assert!((drop.mesh.volume() / volume - 1.0).abs() < 0.03, "{}", drop.mesh.volume() / volume - 1.0);
-            let longest = (0..drop.mesh.twins.len() as u32).map(|h| drop.mesh.length(h)).fold(0.0, f64::max);
+            let longest = drop.mesh.half_edge_indices().map(|h| drop.mesh.length(h)).fold(0.0, f64::max);
             prop_assert!(longest < 1.6 * edge, "an edge of {} target lengths is left", longest / edge);
         }
     }

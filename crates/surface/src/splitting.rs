@@ -6,6 +6,7 @@ use sessile_numerics::sphere_radius;
 use crate::drop::{Drop, Scratch};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Mesh;
+use crate::mesh::index::TriangleIndex;
 use crate::params::Params;
 use crate::rebuild::ensure_valid;
 use crate::substrate::Substrate;
@@ -58,13 +59,13 @@ fn component_meshes(drop: &Drop, shortest: f64) -> Option<Vec<Mesh>> {
     if components.len() < 2 {
         return None;
     }
-    let mut sized: Vec<(f64, Vec<u32>)> =
+    let mut sized: Vec<(f64, Vec<TriangleIndex>)> =
         components.into_iter().map(|list| (drop.mesh.component_volume(&list), list)).collect();
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let largest = sized[0].0;
     sized.retain(|(volume, list)| {
         *volume == largest || (list.len() >= MIN_TRIANGLES && sphere_radius(*volume) > MIN_RADIUS * shortest)
     });
-    let lists: Vec<Vec<u32>> = sized.into_iter().map(|(_, list)| list).collect();
+    let lists: Vec<Vec<TriangleIndex>> = sized.into_iter().map(|(_, list)| list).collect();
     Some(drop.mesh.extract(&lists))
 }

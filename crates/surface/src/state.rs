@@ -42,9 +42,10 @@ pub struct RunState {
     pub rebuilt: u64,
     /// Merges so far.
     pub merges: MergeCounts,
-    /// Volume that has come out of each tap, and last out of needles that are in no drop, and is
-    /// not yet enough for a drop, in m³.
-    pub pending: Vec<f64>,
+    /// Volume that has come out of each tap and is not yet enough for a drop, in m³.
+    pub pending_at_outlets: Vec<f64>,
+    /// The same for all needles that are in no drop, in m³.
+    pub pending_at_needles: f64,
 }
 
 impl RunState {
@@ -76,7 +77,7 @@ impl State {
         let run = RunState {
             next_id: 1,
             gravity: world.gravity(),
-            pending: vec![0.0; outlets.len() + 1],
+            pending_at_outlets: vec![0.0; outlets.len()],
             ..RunState::default()
         };
         let wet_history = Arc::new(WetHistory::new(&world, edge));
@@ -183,7 +184,7 @@ impl State {
             self.check_mesh(&drop.mesh).map_err(|reason| RestoreError(format!("drop {}: {reason}", drop.id)))?;
         }
         self.substrate.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
-        if saved.run.pending.len() != self.run.pending.len() {
+        if saved.run.pending_at_outlets.len() != self.run.pending_at_outlets.len() {
             return Err(RestoreError("the number of taps differs".into()));
         }
         if !saved.wet_history.same_size(&self.substrate.wet_history) {
@@ -199,8 +200,8 @@ impl State {
     fn check_mesh(&self, mesh: &Mesh) -> Result<(), String> {
         let exists = |interface: Interface| match interface {
             Interface::Air => true,
-            Interface::Solid(index) => (index as usize) < self.substrate.solids().len(),
-            Interface::Outlet(index) => (index as usize) < self.substrate.outlets.len(),
+            Interface::Solid(index) => index.to_usize() < self.substrate.solids().len(),
+            Interface::Outlet(index) => index.to_usize() < self.substrate.outlets.len(),
         };
         if !mesh.interfaces.iter().all(|&interface| exists(interface)) {
             return Err("it touches a solid that the scene does not have".into());

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_model::{StageReports, StageTimer, StepError, StepReport};
 
-use crate::drop::{Drop, Scratch, StepContext, Substeps};
+use crate::drop::{Drop, DropIndex, Scratch, StepContext, Substeps};
 use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
 use crate::merging::{MergeContext, MergeCounts, merge};
@@ -35,7 +35,7 @@ impl SurfaceModel {
         state.substrate.world.advance_to(until);
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
         timer.enter("emission");
-        emit(state, params, until, &mut scratch.shared);
+        emit(state, params, until, &mut scratch.shared, notices);
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
         timer.enter("drops");
@@ -92,14 +92,14 @@ fn step_pending(
     drops: &mut [Drop],
     context: &StepContext<'_>,
     scratches: &mut Vec<Scratch>,
-) -> Vec<(usize, DropStepReport)> {
+) -> Vec<(DropIndex, DropStepReport)> {
     scratches.resize_with(drops.len().max(scratches.len()), Scratch::default);
-    let mut pending: Vec<(usize, &mut Drop, &mut Scratch)> = drops
+    let mut pending: Vec<(DropIndex, &mut Drop, &mut Scratch)> = drops
         .iter_mut()
         .zip(scratches)
         .enumerate()
         .filter(|(_, (drop, _))| !drop.asleep && drop.substeps.remaining > 0)
-        .map(|(index, (drop, scratch))| (index, drop, scratch))
+        .map(|(index, (drop, scratch))| (DropIndex::new(index), drop, scratch))
         .collect();
     pending.sort_by_key(|(index, drop, _)| (std::cmp::Reverse(drop.mesh.triangles.len()), *index));
     pending
@@ -123,15 +123,15 @@ fn step_pending(
 fn split_cut_drops(
     state: &mut State,
     params: &Params,
-    stepped: &[(usize, DropStepReport)],
+    stepped: &[(DropIndex, DropStepReport)],
     scratch: &mut Scratch,
     events: &mut Vec<Event>,
 ) {
     let may_be_split = stepped.iter().filter(|(_, step)| step.outcome.may_be_split());
-    let mut indices: Vec<usize> = may_be_split.map(|(index, _)| *index).collect();
+    let mut indices: Vec<DropIndex> = may_be_split.map(|(index, _)| *index).collect();
     indices.sort_unstable();
     for index in indices.into_iter().rev() {
-        let drop = state.drops.remove(index);
+        let drop = state.drops.remove(index.to_usize());
         let components = split_components(drop, &state.substrate, params, scratch);
         state.insert_components(components, events);
     }

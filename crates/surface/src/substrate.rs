@@ -3,12 +3,26 @@
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
+use sessile_numerics::typed_index;
 use sessile_wetting::Wetting;
 use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
 use sessile_world::{Solid, World};
 
 use crate::mesh::Interface;
 use crate::wet_history::WetHistory;
+
+typed_index! {
+    /// A solid of the scene.
+    #[derive(Serialize, Deserialize)]
+    pub struct SolidIndex;
+}
+
+typed_index! {
+    /// The outlet of a tap of the scene.
+    #[derive(Serialize, Deserialize)]
+    pub struct OutletIndex;
+}
 
 /// Sweeps of alternating projections onto two solids that meet in a corner.
 const CORNER_SWEEPS: usize = 8;
@@ -117,7 +131,7 @@ impl WettingCache {
     pub fn sample(&mut self, substrate: &Substrate, interface: Interface, point: DVec3) -> ContactSample {
         match interface {
             Interface::Solid(index) => {
-                let solid = &substrate.solids()[index as usize];
+                let solid = &substrate.solids()[index];
                 let near = solid.closest(point);
                 ContactSample {
                     point: near.point,
@@ -128,7 +142,7 @@ impl WettingCache {
                 }
             }
             Interface::Outlet(index) => {
-                let outlet = &substrate.outlets[index as usize];
+                let outlet = &substrate.outlets[index];
                 ContactSample {
                     point: outlet.project(point),
                     uv: DVec2::ZERO,
@@ -154,9 +168,14 @@ impl Substrate {
         self.world.solids()
     }
 
-    /// Indices of the solids that move.
-    pub fn moving_solids(&self) -> Vec<usize> {
-        (0..self.solids().len()).filter(|&s| self.solids()[s].moves()).collect()
+    /// The solids' indices.
+    pub fn solid_indices(&self) -> impl Iterator<Item = SolidIndex> + use<> {
+        SolidIndex::first(self.solids().len())
+    }
+
+    /// The solids that move.
+    pub fn moving_solids(&self) -> Vec<SolidIndex> {
+        self.solid_indices().filter(|&s| self.solids()[s].moves()).collect()
     }
 
     /// Samples the solid or outlet `interface` at the point closest to `point`.
@@ -167,8 +186,8 @@ impl Substrate {
     /// The point of a solid or outlet closest to `point`, in m; the point itself for air.
     pub fn closest_point(&self, interface: Interface, point: DVec3) -> DVec3 {
         match interface {
-            Interface::Solid(index) => self.solids()[index as usize].closest(point).point,
-            Interface::Outlet(index) => self.outlets[index as usize].project(point),
+            Interface::Solid(index) => self.solids()[index].closest(point).point,
+            Interface::Outlet(index) => self.outlets[index].project(point),
             Interface::Air => point,
         }
     }
@@ -179,12 +198,12 @@ impl Substrate {
     /// of their angle.
     pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3) -> DVec3 {
         let Some(own) = interface.solid_index() else { return point };
-        for (index, other) in self.solids().iter().enumerate() {
-            if index == own || other.signed_distance(point) >= 0.0 {
+        for other in self.solid_indices().filter(|&s| s != own) {
+            if self.solids()[other].signed_distance(point) >= 0.0 {
                 continue;
             }
             for _ in 0..CORNER_SWEEPS {
-                point = other.closest(point).point;
+                point = self.solids()[other].closest(point).point;
                 point = self.solids()[own].closest(point).point;
             }
         }
@@ -192,8 +211,8 @@ impl Substrate {
     }
 
     /// Whether a point on one solid lies within a distance, in m, of another one.
-    pub fn is_in_corner(&self, own: usize, point: DVec3, within: f64) -> bool {
-        let mut others = self.solids().iter().enumerate().filter(|(index, _)| *index != own);
-        others.any(|(_, other)| other.signed_distance(point) < within)
+    pub fn is_in_corner(&self, own: SolidIndex, point: DVec3, within: f64) -> bool {
+        let mut others = self.solid_indices().filter(|&s| s != own);
+        others.any(|other| self.solids()[other].signed_distance(point) < within)
     }
 }

@@ -13,6 +13,7 @@ use crate::drop::{Drop, Substeps};
 use crate::dynamics::zhang2011::REFERENCE_STEP;
 use crate::params::Params;
 use crate::state::State;
+use crate::substrate::SolidIndex;
 
 /// Longest step where the scene sets none, in s.
 pub fn usual_step(params: &Params) -> f64 {
@@ -37,7 +38,7 @@ pub fn choose_step(state: &mut State, params: &Params, limit: f64) -> f64 {
             continue;
         };
         drop.substeps.remaining = approach.substeps.clamp(1.0, f64::from(params.numerics.max_approach_substeps)) as u32;
-        let is_near = |s: &usize| substrate.solids()[*s].signed_distance(approach.center) < approach.reach;
+        let is_near = |s: &SolidIndex| substrate.solids()[*s].signed_distance(approach.center) < approach.reach;
         if drop.substeps.remaining > 1 && moving.iter().any(is_near) {
             dt = dt.min(longest / f64::from(drop.substeps.remaining));
         }

@@ -11,6 +11,7 @@ use sessile_frames::WetMap;
 use sessile_world::{Solid, World};
 
 use crate::mesh::Mesh;
+use crate::substrate::SolidIndex;
 
 /// Most texels along a side.
 const MAX_TEXELS: f64 = 1024.0;
@@ -65,18 +66,18 @@ impl WetHistory {
     }
 
     /// Whether a solid has been wet at texture coordinates.
-    pub fn is_wet(&self, solid: usize, uv: DVec2) -> bool {
-        self.solids.get(solid).is_some_and(|texels| texels.index(uv).is_some_and(|i| texels.wet[i]))
+    pub fn is_wet(&self, solid: SolidIndex, uv: DVec2) -> bool {
+        self.solids.get(solid.to_usize()).is_some_and(|texels| texels.index(uv).is_some_and(|i| texels.wet[i]))
     }
 
     /// Distance that a contact line samples ahead, in m.
-    pub fn reach(&self, solid: usize) -> f64 {
-        self.solids.get(solid).map_or(0.0, |texels| 1.5 * texels.size)
+    pub fn reach(&self, solid: SolidIndex) -> f64 {
+        self.solids.get(solid.to_usize()).map_or(0.0, |texels| 1.5 * texels.size)
     }
 
     /// Marks a point as wet.
-    pub fn mark(&mut self, solid: usize, uv: DVec2) {
-        if let Some(texels) = self.solids.get_mut(solid)
+    pub fn mark(&mut self, solid: SolidIndex, uv: DVec2) {
+        if let Some(texels) = self.solids.get_mut(solid.to_usize())
             && let Some(i) = texels.index(uv)
         {
             texels.wet[i] = true;
@@ -85,7 +86,7 @@ impl WetHistory {
 
     /// Marks the wetted faces of a mesh as wet.
     pub fn mark_under(&mut self, mesh: &Mesh, world: &World) {
-        for t in 0..mesh.triangles.len() {
+        for t in mesh.triangle_indices() {
             let Some(solid) = mesh.interfaces[t].solid_index() else { continue };
             let [a, b, c] = mesh.corners(t);
             let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));

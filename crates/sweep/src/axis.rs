@@ -89,6 +89,13 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
+/// The number and the unit of a value; `None` for names and vectors.
+pub(crate) fn split_quantity(value: &str) -> Option<(f64, &str)> {
+    let (number, unit) = leading_number(value)?;
+    let unit = unit.trim();
+    (!unit.starts_with(|c: char| c.is_ascii_digit() || c == '-')).then_some((number, unit))
+}
+
 /// `a..b unit`.
 fn ends(text: &str) -> Option<(f64, f64, &str)> {
     let (low, rest) = text.split_once("..")?;
@@ -220,6 +227,13 @@ mod tests {
         for argument in ["k", "=1", "k="] {
             assert!(Axis::parse(argument, 0).is_err(), "{argument}");
         }
+    }
+
+    #[test]
+    fn values_have_a_number_and_a_unit() {
+        assert_eq!(split_quantity("10.5 uL"), Some((10.5, "uL")));
+        assert_eq!(split_quantity("3"), Some((3.0, "")));
+        assert_eq!((split_quantity("glass"), split_quantity("0 1 0 mm")), (None, None));
     }
 
     #[test]

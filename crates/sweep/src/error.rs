@@ -58,7 +58,7 @@ pub enum SweepError {
         other_count: usize,
     },
     /// Nothing is varied.
-    #[error("nothing is varied: give `--over KEY=VALUES` or `--seeds N`")]
+    #[error("nothing is varied: give `--over KEY=VALUES` or `--seeds N`, or add a [sweep] table to the scene")]
     Nothing,
     /// Too many runs.
     #[error("the sweep has {count} runs, more than the {limit} allowed; split it")]
@@ -110,21 +110,21 @@ pub enum SweepError {
         /// Upper end.
         high: String,
     },
-    /// A run could not be started.
-    #[error("cannot start a run: {cause}")]
-    Start {
-        /// The system's error.
-        cause: std::io::Error,
-    },
     /// Measures of a run are missing or damaged.
     #[error("{reason}")]
     Measures {
         /// What is wrong.
         reason: String,
     },
-    /// The execution was stopped.
-    #[error("stopped; the same command continues")]
-    Stopped,
+    /// A run of the folder is executed by another process.
+    #[error("another process is executing a run of {}; wait for it or stop it", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The execution of the runs.
+    #[error(transparent)]
+    Jobs(#[from] sessile_jobs::JobsError),
     /// A file.
     #[error(transparent)]
     File(#[from] FileError),

@@ -1,20 +1,20 @@
 //! Bisection for the value of a key at which a condition becomes true.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 use sessile_frames::{RunFolder, atomic};
+use sessile_jobs::{Item, JobsError, Local, Outcome};
 
 use crate::axis::Between;
 use crate::condition::Condition;
 use crate::error::SweepError;
-use crate::execute::{Options, run_one};
-use crate::plan::{Plan, write_json};
-use crate::state::{RunState, run_path};
+use crate::plan::{Plan, run_path, simulate, write_json};
 
 /// Number of bisections: the bracket is 1/128 of the range.
 const BISECTIONS: usize = 7;
+/// Number of runs of a search: both ends of the range, and the bisections.
+pub const RUNS: usize = 2 + BISECTIONS;
 
 /// A bracket: the condition differs between its ends. The contents of `found.json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,25 +83,32 @@ impl Search<'_> {
 ///
 /// The runs are in `runs/00000`, `00001`, … in the order of their execution. A repeated search
 /// uses the runs that are done.
-pub fn find(search: &Search<'_>, options: Options<'_>, evaluated: &dyn Fn(&str, bool)) -> Result<Bracket, SweepError> {
-    search.claim(options.folder)?;
+pub fn find(
+    search: &Search<'_>,
+    folder: &Path,
+    local: Local<'_>,
+    evaluated: &dyn Fn(&str, bool),
+) -> Result<Bracket, SweepError> {
+    search.claim(folder)?;
     let Between { key, low, high, unit } = search.between;
+    let stage = simulate(RUNS);
+    sessile_jobs::Plan::new("search", vec![stage.clone()]).save(folder)?;
     let mut plan =
         Plan { scene: search.scene.to_owned(), sets: search.sets.to_vec(), keys: vec![key.clone()], runs: vec![] };
     let mut evaluate = |number: f64| -> Result<bool, SweepError> {
         let value = search.between.value(number);
         plan.runs.push(vec![value.clone()]);
-        plan.replace(options.folder)?;
-        let run = plan.runs.len() - 1;
-        let before = RunState::of(options.folder, run);
-        let state = if before == RunState::Done { before } else { run_one(&plan, run, options, false)? };
-        if options.stop.load(Ordering::Relaxed) {
-            return Err(SweepError::Stopped);
+        plan.replace(folder)?;
+        let item = plan.runs.len() - 1;
+        match (Item { folder, stage: &stage, item }).execute(local.program, 1, local.stop)? {
+            Outcome::Done => {}
+            Outcome::Failed(reason) => {
+                return Err(SweepError::RunFailed { assignment: format!("{key}={value}"), reason });
+            }
+            Outcome::Busy => return Err(SweepError::Busy { folder: folder.to_owned() }),
+            Outcome::Stopped => return Err(JobsError::Stopped.into()),
         }
-        if let RunState::Failed(reason) = state {
-            return Err(SweepError::RunFailed { assignment: format!("{key}={value}"), reason });
-        }
-        let holds = search.condition.holds(&RunFolder::open(&run_path(options.folder, run))?)?;
+        let holds = search.condition.holds(&RunFolder::open(&run_path(folder, item))?)?;
         evaluated(&value, holds);
         Ok(holds)
     };
@@ -128,6 +135,6 @@ pub fn find(search: &Search<'_>, options: Options<'_>, evaluated: &dyn Fn(&str, 
         holds_above: above,
         runs: plan.runs.len(),
     };
-    write_json(&options.folder.join("found.json"), &bracket)?;
+    write_json(&folder.join("found.json"), &bracket)?;
     Ok(bracket)
 }

@@ -1,18 +1,19 @@
 //! Many runs of one scene: sweeps over parameters and searches for a threshold.
 //!
-//! A [`Plan`] lists the runs: every combination of the values of its axes ([`Axis`]). [`execute`]
-//! runs what is missing, each run in a process of its own, and [`results`] gathers the measures
-//! into one table. [`find`] bisects for the value of a key at which a condition becomes true.
+//! A [`Plan`] lists the runs: every combination of the values of its axes ([`Axis`]).
+//! [`Plan::jobs`] turns it into stages that `sessile-jobs` executes: the runs, images of their last
+//! frames, and [`results`], which gathers the measures into one table. [`find`] bisects for the
+//! value of a key at which a condition becomes true.
 //!
 //! Everything is kept in one folder:
 //!
 //! ```text
 //! sweeps/window/
 //!   plan.json           the scene, its overrides, the swept keys and the values of every run
+//!   jobs.json, jobs/    stages, states and messages of the runs (see `sessile-jobs`)
 //!   runs/00000/         run folders, in the order of the plan
-//!   runs/00000.log      messages of the run
-//!   runs/00000.failed   why the run failed, if it did
-//!   results.csv, results.parquet
+//!   thumbnails/         images of last frames
+//!   results.csv, results.parquet, timings.csv, report.html
 //! ```
 //!
 //! The folder is enough to continue: a repeated command executes only the runs that are not done.
@@ -20,14 +21,13 @@
 mod axis;
 mod condition;
 mod error;
-pub mod execute;
 pub mod find;
 mod plan;
+mod report;
 pub mod results;
-mod state;
+mod theory;
 
 pub use axis::{Axis, Between};
 pub use condition::Condition;
 pub use error::SweepError;
-pub use plan::{Plan, Sweep};
-pub use state::{RunState, Totals};
+pub use plan::{Plan, Sweep, run_path};

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Durability, atomic};
+use sessile_jobs::Stage;
 
 use crate::axis::Axis;
 use crate::error::SweepError;
+use crate::report;
 
 /// The largest number of runs of a sweep.
 const MAX_RUNS: usize = 1_000_000;
@@ -64,10 +66,27 @@ impl Plan {
         Ok(Self { scene: scene.to_owned(), sets: sets.to_vec(), keys, runs })
     }
 
+    /// The run that an image of the report shows, and the folder of the image.
+    pub fn image(&self, folder: &Path, index: usize) -> (usize, PathBuf) {
+        let run = report::run_of_image(index, self.runs.len());
+        (run, report::image_folder(folder, run))
+    }
+
     /// The overrides of a run: those of all runs, then its own.
     pub fn overrides(&self, run: usize) -> Vec<String> {
         let own = self.keys.iter().zip(&self.runs[run]).map(|(key, value)| format!("{key}={value}"));
         self.sets.iter().cloned().chain(own).collect()
+    }
+
+    /// The stages that execute the plan; `seconds` is the estimated CPU time of a run.
+    pub fn jobs(&self, seconds: f64) -> sessile_jobs::Plan {
+        let images = report::images(self.runs.len());
+        let stages = vec![
+            simulate(self.runs.len()).taking(seconds),
+            Stage::new("render", ["sweep-part", "{folder}", "image", "{first}"], 0..images as u64).uncounted(),
+            Stage::new("gather", ["sweep-part", "{folder}", "gather", "0"], 0..1).uncounted(),
+        ];
+        sessile_jobs::Plan::new("sweep", stages)
     }
 
     /// The path of the plan in a folder.
@@ -106,6 +125,17 @@ impl Plan {
         }
         Ok(plan)
     }
+}
+
+/// The stage that executes the runs of a sweep or search.
+pub(crate) fn simulate(runs: usize) -> Stage {
+    let command = ["sweep-part", "{folder}", "run", "{first}"];
+    Stage::new("simulate", command, 0..runs as u64).writing("runs/{item}/run.json")
+}
+
+/// The run folder of a run.
+pub fn run_path(folder: &Path, run: usize) -> PathBuf {
+    folder.join("runs").join(format!("{run:05}"))
 }
 
 /// Writes a value as indented JSON.

@@ -2,18 +2,23 @@
 //!
 //! Columns: `run`, the swept keys as given, `status`, measures of the last frame (`final.…`, drop
 //! measures are those of the largest drop), extremes over all frames (`peak.…`), the program's
-//! version and a hash of the scene. The table is deterministic; the cost of runs, which
-//! differs from one execution to the next, is in their `run.json`.
+//! version and a hash of the scene. The table is deterministic; the cost of runs, which differs
+//! from one execution to the next, is in a table of its own, `timings.csv`. Rows are written as
+//! they are read, so that the memory does not grow with their number.
 
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use sessile_frames::{AngleRange, DropMeasures, Durability, FrameMeasures, RunInfo, atomic, measures_file};
+use sessile_jobs::{ItemState, StageState};
 use sessile_output::parquet::{Cell, Column, ColumnType, ParquetWriter};
 use sessile_output::{Destination, Layout};
+use sessile_scene::parse_file;
 
 use crate::error::SweepError;
-use crate::plan::Plan;
-use crate::state::{RunState, run_path};
+use crate::plan::{Plan, run_path, simulate};
+use crate::report::{Report, ReportRun, image_folder};
+use crate::theory::Theory;
 
 /// Measures of a frame and its largest drop, by name.
 type Measure = (&'static str, fn(&FrameMeasures, Option<&DropMeasures>) -> Option<f64>);
@@ -88,6 +93,15 @@ impl Summary {
         Ok(summary)
     }
 
+    /// All measures, in the order of the table; those that do not exist or are not finite are
+    /// `None`.
+    fn values(&self) -> Vec<Option<f64>> {
+        let part = |values: &[Option<f64>], count: usize| -> Vec<Option<f64>> {
+            (0..count).map(|at| values.get(at).copied().flatten().filter(|value| value.is_finite())).collect()
+        };
+        [part(&self.last, FINAL.len()), part(&self.peak, PEAK.len())].concat()
+    }
+
     /// The value of `final.NAME` or `peak.NAME`; an error if there is no such measure.
     pub(crate) fn value(&self, name: &str) -> Result<Option<f64>, String> {
         let find = |list: &[Measure], values: &[Option<f64>], name: &str| {
@@ -107,62 +121,126 @@ impl Summary {
     }
 }
 
-/// Writes `results.csv` and `results.parquet`, replacing earlier ones.
+/// Writes `results.csv`, `results.parquet`, `timings.csv` and `report.html`, replacing earlier
+/// ones.
 pub fn write(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let columns = columns(plan);
-    let mut csv = csv_line(columns.iter().map(|column| column.name.as_str()));
+    let states = StageState::read(folder, &simulate(plan.runs.len()))?.items;
     let destination = Destination::new(&folder.join("results.parquet"), Layout::File, true)?;
-    let mut table = ParquetWriter::new(destination.file()?, "results", columns)?;
-    for run in 0..plan.runs.len() {
-        let row = row(plan, folder, run)?;
-        csv += &csv_line(row.iter().map(text).collect::<Vec<_>>().iter().map(String::as_str));
-        table.row(row)?;
+    let mut table = ParquetWriter::new(destination.file()?, "results", columns.clone())?;
+    let mut report = Report::new(plan, measure_names().collect());
+    let mut failure = None;
+    let written = atomic::write_with(&folder.join("results.csv"), Durability::Handed, |file| {
+        let mut csv = BufWriter::new(file);
+        csv.write_all(csv_line(columns.iter().map(|column| column.name.as_str())).as_bytes())?;
+        for (run, state) in states.iter().enumerate() {
+            let gathered = gather(plan, folder, run, state, &mut report).and_then(|row| {
+                let cells: Vec<String> = row.iter().map(text).collect();
+                table.row(row)?;
+                Ok(csv_line(cells.iter().map(String::as_str)))
+            });
+            match gathered {
+                Ok(line) => csv.write_all(line.as_bytes())?,
+                Err(error) => {
+                    failure = Some(error);
+                    return Err(std::io::ErrorKind::InvalidData.into());
+                }
+            }
+        }
+        csv.flush()
+    });
+    // The cause, rather than the file that was not completed because of it.
+    if let Some(error) = failure {
+        return Err(error);
     }
+    written?;
     table.finish(env!("CARGO_PKG_VERSION"))?;
     destination.commit()?;
-    Ok(atomic::write(&folder.join("results.csv"), csv.as_bytes(), Durability::Flushed)?)
+    let html = report.html(&|run| image(folder, run));
+    atomic::write(&folder.join("report.html"), html.as_bytes(), Durability::Handed)?;
+    write_timings(folder, states.len())
+}
+
+/// The image of a run's last frame, if there is one.
+fn image(folder: &Path, run: usize) -> Option<Vec<u8>> {
+    let mut files: Vec<_> =
+        std::fs::read_dir(image_folder(folder, run)).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "png"));
+    files.sort();
+    std::fs::read(files.last()?).ok()
+}
+
+/// The row of a run, which is also added to the report.
+fn gather(
+    plan: &Plan,
+    folder: &Path,
+    run: usize,
+    state: &ItemState,
+    report: &mut Report<'_>,
+) -> Result<Vec<Cell>, SweepError> {
+    let root = run_path(folder, run);
+    // Measures of an unfinished run would be those of an arbitrary frame.
+    let summary = if *state == ItemState::Done { Summary::read(&root)? } else { Summary::default() };
+    let (status, reason) = match state {
+        ItemState::Done => ("done", None),
+        ItemState::Failed(reason) => ("failed", Some(reason.clone())),
+        ItemState::Running => ("running", None),
+        ItemState::Waiting => ("waiting", None),
+    };
+    let shown = report.shows(run) && *state == ItemState::Done;
+    let scene = if shown { parse_file(&root.join("scene.toml"), &[]).ok() } else { None };
+    let theory = scene.map(|parsed| Theory::of_scene(&parsed.scene)).unwrap_or_default();
+    let row = row(plan, &root, run, status, &summary);
+    report.add(ReportRun { run, status, values: summary.values(), theory, reason });
+    Ok(row)
+}
+
+/// Writes the CPU and wall time of every run that has started.
+fn write_timings(folder: &Path, runs: usize) -> Result<(), SweepError> {
+    atomic::write_with(&folder.join("timings.csv"), Durability::Handed, |file| {
+        let mut csv = BufWriter::new(file);
+        writeln!(csv, "run,cpu_seconds,wall_seconds,resumes")?;
+        for run in 0..runs {
+            let Ok(info) = RunInfo::read(&run_path(folder, run).join("run.json")) else { continue };
+            let cpu: f64 = info.stages.values().map(|stage| stage.cpu_seconds).sum();
+            let wall: f64 = info.stages.values().map(|stage| stage.wall_seconds).sum();
+            writeln!(csv, "{run},{cpu:.3},{wall:.3},{}", info.resumes)?;
+        }
+        csv.flush()
+    })
+    .map_err(SweepError::from)
+}
+
+/// Names of all measures: those of the last frame, then the peaks.
+fn measure_names() -> impl Iterator<Item = String> {
+    let finals = FINAL.iter().map(|(name, _)| format!("final.{name}"));
+    finals.chain(PEAK.iter().map(|(name, _)| format!("peak.{name}")))
 }
 
 fn columns(plan: &Plan) -> Vec<Column> {
     let column = |name: &str, column_type| Column { name: name.to_owned(), column_type };
     let keys = plan.keys.iter().map(|key| column(key, ColumnType::Text));
-    let finals = FINAL.iter().map(|(name, _)| column(&format!("final.{name}"), ColumnType::Real));
-    let peaks = PEAK.iter().map(|(name, _)| column(&format!("peak.{name}"), ColumnType::Real));
+    let measures = measure_names().map(|name| column(&name, ColumnType::Real));
     [column("run", ColumnType::Integer)]
         .into_iter()
         .chain(keys)
         .chain([column("status", ColumnType::Text)])
-        .chain(finals)
-        .chain(peaks)
+        .chain(measures)
         .chain([column("version", ColumnType::Text), column("scene_hash", ColumnType::Text)])
         .collect()
 }
 
-fn row(plan: &Plan, folder: &Path, run: usize) -> Result<Vec<Cell>, SweepError> {
-    let root = run_path(folder, run);
-    let state = RunState::of(folder, run);
-    let status = match &state {
-        RunState::Done => "done",
-        RunState::Failed(_) => "failed",
-        RunState::Running => "running",
-        RunState::Waiting => "waiting",
-    };
-    // Measures of an unfinished run would be those of an arbitrary frame.
-    let summary = if state == RunState::Done { Summary::read(&root)? } else { Summary::default() };
-    let real = |value: Option<f64>| value.filter(|v| v.is_finite()).map_or(Cell::Null, Cell::Real);
-    let values = |values: &[Option<f64>], count: usize| -> Vec<Cell> {
-        (0..count).map(|at| real(values.get(at).copied().flatten())).collect()
-    };
+fn row(plan: &Plan, root: &Path, run: usize, status: &str, summary: &Summary) -> Vec<Cell> {
+    let real = |value: &Option<f64>| value.map_or(Cell::Null, Cell::Real);
     let optional = |text: Option<String>| text.map_or(Cell::Null, Cell::Text);
     let mut row = vec![Cell::Integer(run as i64)];
     row.extend(plan.runs[run].iter().cloned().map(Cell::Text));
     row.push(Cell::Text(status.to_owned()));
-    row.extend(values(&summary.last, FINAL.len()));
-    row.extend(values(&summary.peak, PEAK.len()));
+    row.extend(summary.values().iter().map(real));
     row.push(optional(RunInfo::read(&root.join("run.json")).ok().map(|info| info.version)));
     let scene = std::fs::read(root.join("scene.toml")).ok();
     row.push(optional(scene.map(|text| blake3::hash(&text).to_hex()[..16].to_owned())));
-    Ok(row)
+    row
 }
 
 fn text(cell: &Cell) -> String {

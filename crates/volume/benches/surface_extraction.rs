@@ -28,6 +28,9 @@ impl ExtractionFields for Hemisphere {
     fn label(&self, _cell: CellIndex) -> u32 {
         1
     }
+    fn volume(&self, _drop: u32) -> Option<f64> {
+        Some(2.0 / 3.0 * std::f64::consts::PI * self.radius.powi(3))
+    }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
         (point.length() - self.radius, point.normalize_or_zero())
     }

@@ -30,6 +30,18 @@ impl Fluid {
         removed
     }
 
+    /// Erases liquid outside a box that belongs to no drop: what the shapes of removed drops have
+    /// inside solids.
+    pub fn erase_remains_outside(&mut self, bounds: [DVec3; 2]) {
+        for index in self.state.grid.tiles.indices() {
+            let is_free = self.state.drops.labels.values()[index] == Label::NONE;
+            if is_free && distance_outside(&self.state, bounds, index) > 0.0 {
+                let phi = &mut self.state.phi.values_mut()[index];
+                *phi = phi.abs();
+            }
+        }
+    }
+
     /// Whether each component has a cell inside the box, and whether any cell lies beyond the
     /// margin.
     fn locate_components(&self, bounds: [DVec3; 2], margin: f64) -> (Vec<bool>, bool) {
@@ -46,15 +58,20 @@ impl Fluid {
 
     /// Removes a component with its drop; returns the drop's volume, in cells.
     fn remove_component(&mut self, component: usize) -> f64 {
-        let State { phi, drops, since_redistance, .. } = &mut self.state;
+        let State { grid, phi, drops, since_redistance, .. } = &mut self.state;
         let label = drops.components[component].label;
         let Some(id) = label.id() else { return 0.0 };
         let Some(target) = drops.target_mut(id) else { return 0.0 };
         let removed = std::mem::take(&mut target.volume);
         drops.targets.retain(|target| target.id != id);
-        let cells = phi.values_mut().iter_mut().zip(drops.labels.values_mut());
-        for (phi, label) in cells.filter(|(_, own)| **own == label) {
-            (*phi, *label) = (phi.abs(), Label::NONE);
+        // With its cells, those inside solids that continue it.
+        let labels = drops.labels.values_mut();
+        let mut front: Vec<CellIndex> = grid.tiles.indices().filter(|&index| labels[index] == label).collect();
+        while let Some(index) = front.pop() {
+            labels[index] = Label::NONE;
+            phi.values_mut()[index] = phi.values()[index].abs();
+            let continues = |&next: &CellIndex| phi.values()[next] < 0.0 && labels[next] == Label::NONE;
+            front.extend(grid.tiles.face_neighbors(index).filter(continues));
         }
         since_redistance.steps = self.params.numerics.redistance_interval;
         removed

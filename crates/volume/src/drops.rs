@@ -1,6 +1,7 @@
 //! Drops: connected components of liquid with a persistent label and a target volume each.
 //!
-//! Liquid cells that share an open face belong to one component. Labels persist in the cells: a
+//! Liquid cells that share an open face, an edge or a corner outside the solids belong to one
+//! component: what a frame shows as one surface is one drop. Labels persist in the cells: a
 //! component takes the label that most of its target volume comes from. Where several labels meet
 //! in one component, the one with the largest share survives (a merge); where one label is in
 //! several components, the largest part keeps it (a split). Ids are never reused. A component below
@@ -12,17 +13,18 @@
 //! ([`volume_fraction`](crate::volume_fraction)), and a divergence source
 //!
 //! ```text
-//! ∇·u = (V_target − V)/(V τ),      τ = 20 Δt
+//! ∇·u = g/(20 Δt) + (g − g₀)/(1.5 Δt),      g = (V_target − V)/V,  the second term for |g| > g₀ only
 //! ```
 //!
-//! relaxes it to the target: about 10⁻⁵ of a drop's volume per step while the interface moves, too
-//! little to affect its shape.
+//! relaxes it to the target (g₀ with the sign of g): about 10⁻⁵ of a drop's volume per step while
+//! the interface moves slowly, too little to affect its shape. Impacts, merging and sharp corners
+//! lose up to 10⁻³ per step, which the second term returns before it accumulates.
 
 mod labeling;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::Event;
+use sessile_frames::{Event, Ids};
 use sessile_model::StageReports;
 use sessile_numerics::UnionFind;
 
@@ -37,6 +39,25 @@ use crate::sources::feed_needles;
 use crate::state::State;
 use crate::tiles::{CELLS, CellIndex, Field, Tiles};
 use crate::volume_fraction::liquid_fraction;
+
+/// Offsets to the neighbors across an edge or a corner of a cell, one of each opposite pair; those
+/// in the plane z = 0 first.
+const DIAGONALS: [[i32; 3]; 10] = [
+    [1, 1, 0],
+    [1, -1, 0],
+    [1, 0, 1],
+    [1, 0, -1],
+    [0, 1, 1],
+    [0, 1, -1],
+    [1, 1, 1],
+    [1, 1, -1],
+    [1, -1, 1],
+    [-1, 1, 1],
+];
+/// Fraction of all liquid above which a drop's volume error is reported to the user.
+const LARGE_DROP: f64 = 0.01;
+/// A cell's diagonal, in cells.
+const DIAGONAL: f64 = 1.7321;
 
 /// What a cell belongs to: nothing, a drop, or a sub-grid fragment. Four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -172,6 +193,14 @@ pub struct DropsReport {
     pub held: f64,
     /// Sum of their target volumes, in cells.
     pub target: f64,
+    /// The drop that differs most from its target volume, of those with at least a hundredth of all
+    /// liquid.
+    pub worst: Option<Component>,
+}
+
+/// The event that the drop `absorbed` has become part of `kept`.
+pub fn merge_event(absorbed: u32, kept: u32) -> Event {
+    Event::Merge { merge: Ids::from_slice(&[absorbed.min(kept), absorbed.max(kept)]), into: kept }
 }
 
 impl DropsReport {
@@ -203,7 +232,10 @@ pub fn label_drops<L>(
     let volume_error = drops.components.iter().map(Component::volume_error).fold(0.0, f64::max);
     let labeled = || drops.components.iter().filter(|component| component.label != Label::FRAGMENT);
     let held = labeled().map(|component| component.volume).sum();
-    let target = labeled().map(|component| component.target).sum();
+    let target: f64 = labeled().map(|component| component.target).sum();
+    let is_large = |component: &&Component| component.target > LARGE_DROP * target;
+    let by_error = |a: &&Component, b: &&Component| a.volume_error().total_cmp(&b.volume_error());
+    let worst = labeled().filter(is_large).max_by(by_error).copied();
     let cells_per_second = grid.h / step.dt;
     drops.sources(numerics, cells_per_second, source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
@@ -211,12 +243,12 @@ pub fn label_drops<L>(
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
     }
     let merges = events[num_events..].iter().filter(|event| matches!(event, Event::Merge { .. })).count();
-    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error, held, target }
+    DropsReport { fed, merges, splits: events.len() - num_events - merges, volume_error, held, target, worst }
 }
 
 impl Component {
     /// |V_target − V|/V, V counting as at least a cell.
-    fn volume_error(&self) -> f64 {
+    pub fn volume_error(&self) -> f64 {
         if self.label == Label::FRAGMENT { 0.0 } else { ((self.target - self.volume) / self.volume.max(1.0)).abs() }
     }
 }
@@ -290,17 +322,27 @@ impl Drops {
         }
     }
 
-    /// Joins unknowns that share an open face, and numbers the components by their first cells.
+    /// Joins unknowns that share an open face, and neighbors across a face, an edge or a corner
+    /// whose centers are outside the solids; numbers the components by their first cells.
     fn connect(&mut self, input: &LabelInput<'_>) {
         let LabelInput { tiles, solids, cells, unknown_of, .. } = input;
         self.sets.reset(cells.len());
         for (unknown, &cell) in cells.iter().enumerate() {
+            let is_outside = |cell: CellIndex| solids.distance.values()[cell] > 0.0;
             for axis in 0..tiles.dims() {
-                if solids.open[axis].values()[cell] <= 0.0 {
-                    continue;
-                }
                 let Some(low) = tiles.next(cell, axis, -1) else { continue };
-                if let Some(other) = unknown_of.values()[low].get() {
+                let joins = solids.open[axis].values()[cell] > 0.0 || (is_outside(cell) && is_outside(low));
+                if let Some(other) = unknown_of.values()[low].get().filter(|_| joins) {
+                    self.sets.union(unknown as u32, other as u32);
+                }
+            }
+            // Inside the liquid, faces connect these already.
+            if input.phi.values()[cell] < -DIAGONAL || !is_outside(cell) {
+                continue;
+            }
+            let diagonals = if tiles.topology().planar { &DIAGONALS[..2] } else { &DIAGONALS[..] };
+            for other in diagonals.iter().filter_map(|&offset| tiles.offset(cell, offset)) {
+                if let Some(other) = unknown_of.values()[other].get().filter(|_| is_outside(other)) {
                     self.sets.union(unknown as u32, other as u32);
                 }
             }
@@ -405,7 +447,9 @@ impl Drops {
         out.extend(self.component_of.iter().map(|&component| {
             let component = &self.components[component as usize];
             let gap = (component.target - component.volume) / component.volume.max(1.0);
-            (gap / numerics.volume_relaxation_steps).clamp(-max, max) * cells_per_second
+            let excess = gap - gap.clamp(-numerics.volume_tolerance, numerics.volume_tolerance);
+            let change = gap / numerics.volume_relaxation_steps + excess / numerics.fast_volume_relaxation_steps;
+            change.clamp(-max, max) * cells_per_second
         }));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u* = u(x − Δt u) + Δt (g + wind)             advection, wind
-//! u* ← (1 − Δt ν ∇²)⁻¹ u*                      viscosity
+//! u − Δt ∇·(ν (∇u + ∇uᵀ)) = u*                viscosity
 //! κ = ∇·(∇φ/|∇φ|)                              curvature, with the contact angle at walls
 //! ∇·(u* − Δt ∇p/ρ) = S,  p = γκ at φ = 0
 //!     pressure; S relaxes each drop's volume to its target
@@ -24,10 +24,10 @@ use sessile_world::World;
 use crate::advection::advect_velocity;
 use crate::contact_angle::{AngleLaw, CONVERGENCE_PASSES, impose_contact_angle};
 use crate::curvature::compute_curvature;
-use crate::drops::{LabelInput, label_drops};
+use crate::drops::{DropsReport, LabelInput, label_drops};
 use crate::error::SolveError;
 use crate::extrapolation::extrapolate_velocity;
-use crate::free_motion::conserve_momentum;
+use crate::free_motion::{conserve_momentum, follow_labels};
 use crate::interface_advection::{advect_interface, advective_time_step};
 use crate::params::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
@@ -69,10 +69,8 @@ pub struct StepContext<'a, L> {
 /// What a step did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FluidReport {
-    /// Volume that needles have added, in cells.
-    pub fed: f64,
-    /// Volume of all drops on the grid, and the sum of their target volumes, in cells.
-    pub held_and_target: [f64; 2],
+    /// The drops' volumes.
+    pub drops: DropsReport,
     /// Iterations of the pressure solve.
     pub pressure_iterations: usize,
     /// Numbers from the stages.
@@ -137,8 +135,7 @@ impl Fluid {
         redistance_if_due(state, scratch, params, step.angles).record(stages);
         drops.record(stages);
         pressure.record(stages);
-        (report.fed, report.pressure_iterations) = (drops.fed, pressure.iterations);
-        report.held_and_target = [drops.held, drops.target];
+        (report.drops, report.pressure_iterations) = (drops, pressure.iterations);
         Ok(report)
     }
 
@@ -153,15 +150,32 @@ impl Fluid {
         drops.label_initial(&input, &self.params.numerics, unmeasured);
     }
 
+    /// Labels the drops again at the end of a step, so that a frame and the events before it agree
+    /// on the drops that there are.
+    pub fn relabel(&mut self, events: &mut Vec<Event>) {
+        let State { grid, solids, phi, drops, free_drops, .. } = &mut self.state;
+        let projection = &mut self.scratch.projection;
+        projection.number_unknowns(&grid.tiles, solids, phi);
+        let Projection { cells, unknown_of, .. } = &*projection;
+        let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, unknown_of };
+        drops.label(&input, &self.params.numerics, events);
+        follow_labels(drops, free_drops);
+    }
+
     /// Reinitializes φ to a distance.
     pub fn redistance(&mut self) {
         redistance(&mut self.state, &mut self.scratch);
     }
 
+    /// Extends φ into solids.
+    pub fn impose_contact_angle(&mut self, angles: &impl AngleLaw) {
+        impose_contact_angle(&mut self.state, &mut self.scratch, angles);
+    }
+
     /// Extends φ into solids until it no longer changes, for an interface that was just inserted.
     pub fn converge_contact_angle(&mut self, angles: &impl AngleLaw) {
         for _ in 0..CONVERGENCE_PASSES {
-            impose_contact_angle(&mut self.state, &mut self.scratch, angles);
+            self.impose_contact_angle(angles);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::extrapolation::sample;
 use crate::grid::{CENTER, cubic_gradient};
 use crate::state::State;
 use crate::surface_extraction::{ExtractionFields, NearestWall};
-use crate::tiles::CellIndex;
+use crate::tiles::{CellIndex, SIDE};
 
 /// The liquid and the solids at one instant.
 pub struct FrameFields<'a> {
@@ -16,6 +16,20 @@ pub struct FrameFields<'a> {
     pub state: &'a State,
     /// The solids.
     pub world: &'a World,
+}
+
+impl FrameFields<'_> {
+    /// The planes at walls, mirrors and periodic sides of the domain, which cut the liquid: the
+    /// normal into the domain, and the position along it in m.
+    fn cutting_planes(&self) -> impl Iterator<Item = (DVec3, f64)> {
+        let State { grid, sides, .. } = self.state;
+        let periodic = (0..3).filter_map(|axis| {
+            let length = f64::from(grid.tiles.topology().period[axis]? * SIDE as i32) * grid.h;
+            let (low, normal) = (grid.origin[axis], DVec3::AXES[axis]);
+            Some([(normal, low), (-normal, -(low + length))])
+        });
+        sides.iter().map(|side| (side.normal, side.offset)).chain(periodic.flatten())
+    }
 }
 
 impl ExtractionFields for FrameFields<'_> {
@@ -29,6 +43,12 @@ impl ExtractionFields for FrameFields<'_> {
 
     fn label(&self, cell: CellIndex) -> u32 {
         self.state.drops.labels.values()[cell].id().unwrap_or(0)
+    }
+
+    fn volume(&self, drop: u32) -> Option<f64> {
+        let State { grid, drops, .. } = self.state;
+        let at = drops.targets.binary_search_by_key(&drop, |target| target.id).ok()?;
+        Some(drops.targets[at].volume * grid.h.powi(3))
     }
 
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
@@ -48,18 +68,13 @@ impl ExtractionFields for FrameFields<'_> {
             solid: solid as i32,
             closest,
         });
-        for (number, side) in self.state.sides.iter().enumerate() {
-            let distance = side.normal.dot(point) - side.offset;
+        for (number, (normal, offset)) in self.cutting_planes().enumerate() {
+            let distance = normal.dot(point) - offset;
             if nearest.as_ref().is_none_or(|wall| distance < wall.closest.distance) {
                 nearest = Some(NearestWall {
                     surface: (self.world.solids().len() + number) as u32,
                     solid: -1,
-                    closest: Closest {
-                        point: point - side.normal * distance,
-                        normal: side.normal,
-                        distance,
-                        uv: glam::DVec2::ZERO,
-                    },
+                    closest: Closest { point: point - normal * distance, normal, distance, uv: glam::DVec2::ZERO },
                 });
             }
         }

@@ -99,6 +99,16 @@ pub fn conserve_momentum<L>(
     report
 }
 
+/// Assigns the mean velocities to drops that were labeled again.
+pub fn follow_labels(drops: &Drops, free_drops: &mut Vec<FreeDrop>) {
+    let expected = expected_velocities(drops, free_drops);
+    let labeled = drops.components.iter().zip(expected);
+    *free_drops = labeled
+        .filter_map(|(component, velocity)| Some(FreeDrop { id: component.label.id()?, velocity: velocity? }))
+        .collect();
+    free_drops.sort_unstable_by_key(|drop| drop.id);
+}
+
 /// The mean velocity of each component's drops in the previous step, by volume; none if one of them
 /// was not free, or has split.
 fn expected_velocities(drops: &Drops, free_drops: &[FreeDrop]) -> Vec<Option<DVec3>> {

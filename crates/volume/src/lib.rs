@@ -46,8 +46,10 @@ mod tile_activation;
 mod tiles;
 mod virtual_surface;
 mod viscosity;
+mod viscous_stress;
 mod volume;
 mod volume_fraction;
+mod volume_restoration;
 mod wetting_history;
 mod wind;
 

@@ -47,7 +47,7 @@ use crate::state::State;
 use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Least distance of the interface from a liquid cell's center, in cells.
-const MIN_DISTANCE: f64 = 1e-2;
+pub const MIN_DISTANCE: f64 = 1e-2;
 
 /// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
 ///

@@ -2,11 +2,11 @@
 //! return to it.
 
 use glam::DVec3;
-use sessile_frames::{DropState, Event, Ids};
+use sessile_frames::{DropState, Event};
 use sessile_model::StageReports;
 use sessile_world::World;
 
-use crate::drops::{Label, TargetVolume};
+use crate::drops::{Label, TargetVolume, merge_event};
 use crate::fluid::Fluid;
 use crate::grid::{CENTER, linear};
 use crate::setup::Setup;
@@ -65,7 +65,12 @@ pub struct SprayReport {
 impl SprayReport {
     /// Whether φ was changed.
     pub fn changed_phi(&self) -> bool {
-        self.launched + self.removed_fragments + self.returned > 0
+        self.changed_drops() || self.removed_fragments > 0
+    }
+
+    /// Whether drops left the grid or returned to it.
+    pub fn changed_drops(&self) -> bool {
+        self.launched + self.returned > 0
     }
 
     /// Writes the report under its public names.
@@ -200,7 +205,7 @@ fn absorb(drop: &SprayDrop, setup: &Setup, world: &World, fluid: &mut Fluid, eve
     if let Some(target) = fluid.state.drops.target_mut(host) {
         target.volume += drop.volume / setup.cell_volume();
     }
-    events.push(Event::Merge { merge: Ids::from_slice(&[host.min(drop.id), host.max(drop.id)]), into: host });
+    events.push(merge_event(drop.id, host));
 }
 
 /// The drop whose liquid is nearest to a spray drop's center.

@@ -11,9 +11,11 @@
 //! Then each vertex is projected: interface vertices to φ = 0 by Newton's method on a smooth φ,
 //! wetted ones to the nearest point of the solid, those of the contact line to both. Short edges
 //! are collapsed, which removes slivers and preserves the contact line. Last, the interface is
-//! moved out by the chord error of flat triangles (`chord_error`).
+//! moved out by the chord error of flat triangles (`chord_error`), and within a twentieth of a cell
+//! to where each drop's surface encloses its volume (`volume_compensation`).
 //!
-//! In planar runs the surface is a slab between z = 0 and z = h with flat ends.
+//! In planar runs the surface is a slab between z = 0 and z = h with flat ends. A drop across a
+//! periodic side is cut there, as by a wall.
 //!
 //! # Accuracy
 //!
@@ -34,6 +36,7 @@ mod chord_error;
 mod edge_collapse;
 mod kuhn_triangulation;
 mod marching_tetrahedra;
+mod volume_compensation;
 
 use std::collections::BTreeMap;
 
@@ -46,6 +49,7 @@ use sessile_numerics::UnionFind;
 use self::chord_error::compensate_chord_error;
 use self::edge_collapse::TaggedMesh;
 use self::kuhn_triangulation::{MAX_EXTENT, TileTriangles, Vertex, triangulate_tiles};
+use self::volume_compensation::compensate_volume;
 use crate::tiles::{CellIndex, SIDE, Tiles};
 
 /// Edges shorter than this fraction of a cell are collapsed.
@@ -74,10 +78,12 @@ pub struct NearestWall {
 pub trait ExtractionFields: Sync {
     /// φ at a cell's center, in any unit: only signs and ratios along edges matter.
     fn phi(&self, cell: CellIndex) -> f64;
-    /// Signed distance of the solids at a cell's center, positive outside, in any unit.
+    /// Signed distance of the solids at a cell's center, positive outside, in cells.
     fn solid(&self, cell: CellIndex) -> f64;
     /// The drop that a cell belongs to; 0 for none.
     fn label(&self, cell: CellIndex) -> u32;
+    /// Volume of a drop, in m³, in planar runs of a slab one cell thick; `None` if it is not known.
+    fn volume(&self, drop: u32) -> Option<f64>;
     /// φ at a point near the surface, in m, and its gradient.
     fn phi_at(&self, point: DVec3) -> (f64, DVec3);
     /// The nearest solid; `None` if there is none.
@@ -151,6 +157,7 @@ pub fn extract_surface(
     mesh.collapse_short_edges(MIN_EDGE * placement.h);
     let kinds = kinds(&mesh);
     compensate_chord_error(&mut mesh, &kinds, placement.h, tiles.topology().planar, liquid);
+    compensate_volume(&mut mesh, &kinds, &extracted.joined, placement.h, tiles.topology().planar, liquid);
     extracted.surface = Surface {
         velocities: mesh.positions.par_iter().map(|&p| liquid.velocity_at(p)).collect(),
         positions: mesh.positions,

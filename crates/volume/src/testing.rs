@@ -47,6 +47,7 @@ pub fn test_parameters() -> Parameters {
         slip: 0.0,
         second_order: true,
         virtual_surface: None,
+        paper_operators: false,
         interpolation: Interpolation::Cubic,
         dt: None,
         drag: 0.0,

@@ -11,7 +11,7 @@ use sessile_scene::types::Scene;
 use sessile_world::{Solid, World};
 
 use crate::contact_angle::{AngleLaw, AngleRange};
-use crate::drops::TargetVolume;
+use crate::drops::{DropsReport, TargetVolume, merge_event};
 use crate::error::{SolveError, VolumeError};
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
@@ -43,6 +43,8 @@ pub struct Volume {
 
 /// Relative difference between the liquid on the grid and the volume balance that is tolerated.
 const BALANCE_TOLERANCE: f64 = 1e-3;
+/// The same for a single drop, in any step.
+const DROP_TOLERANCE: f64 = 1e-2;
 /// Steps in a row with a larger difference after which the user is told.
 const MAX_UNBALANCED_STEPS: u32 = 20;
 
@@ -98,19 +100,16 @@ impl Volume {
     /// The scene's liquid on its grid.
     pub fn new(scene: &Scene, world: World) -> Result<Self, VolumeError> {
         let setup = Setup::new(scene, &world)?;
-        let (mut fluid, unmeasured) = setup.fill(&world)?;
-        let grid = &fluid.state.grid;
-        check_extent(&grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
         let mut history = WettingHistory::new(setup.h, world.solids().len());
-        let angles = HysteresisLaw::new(&setup.parameters, &world, &history);
-        fluid.converge_contact_angle(&angles);
-        fluid.redistance();
-        fluid.converge_contact_angle(&angles);
+        let (mut fluid, unmeasured) = place_drops(&setup, &world)?;
         history.mark(&fluid.state, &world, true);
-        fluid.label(&unmeasured);
-        let totals = RunTotals { added: fluid.state.drops.total() * setup.cell_volume(), ..RunTotals::default() };
-        let (sources, spray) = (Sources::default(), Spray::default());
+        let mut totals = RunTotals { added: fluid.state.drops.total() * setup.cell_volume(), ..RunTotals::default() };
         let notices = notice_of_overlaps(&world, &unmeasured, totals.added, setup.planar).into_iter().collect();
+        if let Some(bounds) = setup.bounds {
+            totals.lost = fluid.remove_outside(bounds) * setup.cell_volume();
+            fluid.erase_remains_outside(bounds);
+        }
+        let (sources, spray) = (Sources::default(), Spray::default());
         Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices })
     }
 
@@ -160,13 +159,17 @@ impl Volume {
         flows
     }
 
-    /// Removes what has left the domain; then exchanges liquid with the spray. Returns what is
-    /// lost, in m³.
+    /// Removes what has left the domain; then exchanges liquid with the spray. Before a frame, the
+    /// drops are labeled as it will show them.
     ///
     /// Spray comes last: where a drop returns, tiles change, and the step's unknowns are no longer
     /// theirs.
-    fn remove_lost_liquid(&mut self, dt: f64, events: &mut Vec<Event>) -> SprayReport {
-        let mut removed = self.handle_unresolved_drops();
+    fn remove_lost_liquid(&mut self, dt: f64, ends_frame: bool, events: &mut Vec<Event>) -> SprayReport {
+        let mut removed = self.handle_unresolved_drops(events);
+        if ends_frame {
+            self.fluid.relabel(events);
+            removed += self.handle_unresolved_drops(events);
+        }
         if let Some(bounds) = self.setup.bounds {
             let outside = self.fluid.remove_outside(bounds);
             if outside > 0.0 {
@@ -184,7 +187,7 @@ impl Volume {
     /// drop.
     ///
     /// Returns the volume for which there is no drop, in cells.
-    fn handle_unresolved_drops(&mut self) -> f64 {
+    fn handle_unresolved_drops(&mut self, events: &mut Vec<Event>) -> f64 {
         let Self { fluid, setup, spray, .. } = self;
         let mut lost = 0.0;
         for unresolved in std::mem::take(&mut fluid.state.drops.unresolved) {
@@ -195,7 +198,10 @@ impl Volume {
                     spray.launch(id, fluid.state.grid.center(cell), velocity, volume * setup.cell_volume());
                 }
                 _ => match fluid.state.drops.targets.iter_mut().max_by(|a, b| a.volume.total_cmp(&b.volume)) {
-                    Some(largest) => largest.volume += volume,
+                    Some(largest) => {
+                        largest.volume += volume;
+                        events.push(merge_event(id, largest.id));
+                    }
                     None => lost += volume,
                 },
             }
@@ -213,8 +219,13 @@ impl Volume {
         let mut report = advance_spray(spray, dt, setup, world, fluid, events);
         launch_small_drops(fluid, spray, setup.cell_volume(), &mut report);
         if report.changed_phi() {
+            let angles = HysteresisLaw::new(&setup.parameters, world, history);
             fluid.redistance();
-            fluid.converge_contact_angle(&HysteresisLaw::new(&setup.parameters, world, history));
+            if report.changed_drops() {
+                fluid.converge_contact_angle(&angles);
+            } else {
+                fluid.impose_contact_angle(&angles);
+            }
             fluid.state.forget_previous_liquid();
         }
         report
@@ -254,21 +265,27 @@ impl Volume {
     }
 
     /// Tells the user once if the liquid on the grid differs from the volume balance for longer
-    /// than the relaxation of volumes takes.
-    fn compare_with_balance(&mut self, [held, target]: [f64; 2]) {
+    /// than the relaxation of volumes takes, or a drop differs much from its volume.
+    fn compare_with_balance(&mut self, drops: &DropsReport) {
         let totals = &mut self.totals;
-        let differs = (held - target).abs() > BALANCE_TOLERANCE * target;
+        let differs = (drops.held - drops.target).abs() > BALANCE_TOLERANCE * drops.target;
         totals.unbalanced_steps = if differs { totals.unbalanced_steps.saturating_add(1) } else { 0 };
-        if totals.unbalanced_steps > MAX_UNBALANCED_STEPS && !totals.imbalance_reported {
-            totals.imbalance_reported = true;
-            let scale = self.setup.cell_volume();
-            let [held, target] = [held, target].map(|volume| amount(volume * scale, self.setup.planar));
-            let time = 1e3 * totals.time;
-            self.notices.push(format!(
-                "at {time:.3} ms the liquid on the grid has {held}, the volume balance {target}; the difference is \
-                 corrected gradually. A smaller resolution.cell reduces it"
-            ));
+        let worst = drops.worst.filter(|drop| drop.volume_error() > DROP_TOLERANCE);
+        if totals.imbalance_reported || (totals.unbalanced_steps <= MAX_UNBALANCED_STEPS && worst.is_none()) {
+            return;
         }
+        totals.imbalance_reported = true;
+        let (which, [held, target]) = match worst.and_then(|drop| Some((drop.label.id()?, drop))) {
+            Some((id, drop)) => (format!("drop {id}"), [drop.volume, drop.target]),
+            None => ("the liquid".into(), [drops.held, drops.target]),
+        };
+        let scale = self.setup.cell_volume();
+        let [held, target] = [held, target].map(|volume| amount(volume * scale, self.setup.planar));
+        let time = 1e3 * totals.time;
+        self.notices.push(format!(
+            "at {time:.3} ms {which} on the grid has {held}, in the volume balance {target}; the difference is \
+             corrected gradually. A smaller resolution.cell reduces it"
+        ));
     }
 
     fn check_speed(&self) -> Result<(), StepError> {
@@ -302,6 +319,12 @@ impl Model for Volume {
         timer.enter("sources");
         self.check_speed()?;
         let mut reports = StageReports::default();
+        if self.totals.time == 0.0 {
+            let Self { fluid, world, history, .. } = self;
+            let angles = HysteresisLaw::new(&self.setup.parameters, world, history);
+            fluid.converge_contact_angle(&angles);
+            fluid.restore_volumes(|fluid| fluid.converge_contact_angle(&angles));
+        }
         let dt = self.step_length(limit);
         let until = self.totals.time + dt;
         let needles = self.emit_and_adapt(until, timer, &mut reports);
@@ -313,11 +336,11 @@ impl Model for Volume {
         let done = done.map_err(|error| self.step_error(error))?;
         reports.accumulate(&done.stages);
         self.iterations = done.pressure_iterations;
-        self.totals.added += done.fed * self.setup.cell_volume();
-        self.compare_with_balance(done.held_and_target);
+        self.totals.added += done.drops.fed * self.setup.cell_volume();
+        self.compare_with_balance(&done.drops);
         self.history.mark(&self.fluid.state, &self.world, false);
         timer.enter("spray");
-        self.remove_lost_liquid(dt, &mut events).record(&mut reports);
+        self.remove_lost_liquid(dt, dt >= limit, &mut events).record(&mut reports);
         self.totals.time = until;
         self.check_extent()?;
         Ok(StepReport { dt, events, stages: reports })
@@ -352,6 +375,19 @@ impl Model for Volume {
     fn restore(&mut self, state: &[u8]) -> Result<(), RestoreError> {
         self.restore_state(state)
     }
+}
+
+/// The scene's drops on the grid, and the ids of those whose volume had to be measured.
+///
+/// Inside solids φ continues the drops' own shapes, so that the first frame shows their contact
+/// angles; the first step begins with those of the materials.
+fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
+    let (mut fluid, unmeasured) = setup.fill(world)?;
+    check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
+    fluid.redistance();
+    fluid.label(&unmeasured);
+    fluid.restore_volumes(|_| ());
+    Ok((fluid, unmeasured))
 }
 
 /// A volume in µL, in planar runs an area in mm².

@@ -15,6 +15,10 @@
 //! is k = 1 with w = 2R(V, θ_a); a drop that landed wider than it would rest keeps its width, with
 //! k = 0.9. Measured thresholds lie between k = 0.75 and 1 (unverified), so critical volumes
 //! between −35 % and 0.
+//!
+//! Whether a drop starts to slide is decided where its forces are known, with the angles under its
+//! contact line: `motion.rs` in `sessile-pane`, `particles/update.rs` in `sessile-droplet`. The
+//! critical volumes here are what validation compares them with.
 
 use std::f64::consts::PI;
 

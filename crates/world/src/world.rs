@@ -29,6 +29,7 @@ pub struct World {
     gravity: DVec3,
     solids: Vec<Solid>,
     wall: Wetting,
+    domain: Option<[DVec3; 2]>,
     drops: Arc<[InitialDrop]>,
     sources: Arc<Sources>,
 }
@@ -72,6 +73,7 @@ impl World {
             environment,
             solids,
             wall,
+            domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             drops: drops.into(),
             sources: Arc::new(sources),
         })
@@ -129,6 +131,11 @@ impl World {
     /// Wetting properties of the domain's walls.
     pub fn wall_wetting(&self) -> &Wetting {
         &self.wall
+    }
+
+    /// Corners of the domain, in m; `None` if space is open and unbounded.
+    pub fn domain(&self) -> Option<[DVec3; 2]> {
+        self.domain
     }
 
     /// Liquid present at the start, in the scene's order.

@@ -1,5 +1,5 @@
-//! OpenEXR images as environments: the first layer with channels `R`, `G`, `B`, at its largest
-//! size.
+//! OpenEXR images as environments and backdrops: the first layer with channels `R`, `G`, `B`, at
+//! its largest size.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -14,8 +14,15 @@ use super::{EnvironmentError, LatLong, MAX_PIXELS};
 /// files are truncated.
 const MAX_PIXELS_PER_BYTE: usize = 1100;
 
-/// Decodes a whole file.
+/// Decodes a whole file as a lat-long image.
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentError> {
+    let ([width, height], pixels) = read_exr(path, bytes)?;
+    let empty = || EnvironmentError::Broken { path: path.to_owned(), what: "it has no pixels".into() };
+    LatLong::new(width, height, pixels).ok_or_else(empty)
+}
+
+/// Decodes a whole file: columns and rows, and the pixels from the top.
+pub(crate) fn read_exr(path: &Path, bytes: &[u8]) -> Result<([usize; 2], Vec<Vec3>), EnvironmentError> {
     let broken = |what: String| EnvironmentError::Broken { path: path.to_owned(), what };
 
     // Check the size first: memory is allocated by the header.
@@ -52,5 +59,5 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<LatLong, EnvironmentEr
 
     let size = image.layer_data.size;
     let (_, pixels) = image.layer_data.channel_data.pixels;
-    LatLong::new(size.width(), size.height(), pixels).ok_or_else(|| broken("it has no pixels".into()))
+    Ok(([size.width(), size.height()], pixels))
 }

@@ -190,6 +190,26 @@ fn a_folder_with_other_contents_is_an_error_and_stays_unchanged() {
 }
 
 #[test]
+fn processes_that_add_files_share_a_folder_and_keep_others_out() {
+    let place = tempfile::tempdir().unwrap();
+    assert!(matches!(RunFolder::share(place.path()), Err(FolderError::NoRun { .. })));
+    drop(run_of(place.path(), 0));
+    let temporary = place.path().join("pictures").join(".00000.png.part");
+    fs::create_dir_all(temporary.parent().unwrap()).unwrap();
+    fs::write(&temporary, "half an image").unwrap();
+    let first = RunFolder::share(place.path()).unwrap();
+    let second = RunFolder::share(place.path()).unwrap();
+    assert!(temporary.exists(), "it may be another process that writes it");
+    drop(first);
+    assert!(matches!(RunFolder::claim(place.path()), Err(FolderError::Busy { .. })));
+    drop(second);
+    let claimed = RunFolder::claim(place.path()).unwrap();
+    assert!(matches!(RunFolder::share(place.path()), Err(FolderError::Busy { .. })));
+    drop(claimed);
+    assert!(!temporary.exists(), "claiming removes what killed processes left");
+}
+
+#[test]
 fn two_runs_cannot_share_a_folder_but_reading_stays_possible() {
     let place = tempfile::tempdir().unwrap();
     let folder = run_of(place.path(), 0);

@@ -41,7 +41,7 @@ fn a_hemisphere_has_the_exact_measures() {
     let mut surface = Surface::default();
     push(&mut surface, &on_floor(FRAC_PI_2, 5000, 0.2), 7, DVec3::new(3.0, 0.0, 0.0));
     let frame = frame_of(surface, vec![state(7, 2.094)]);
-    let measures = measure(&frame, 3, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
+    let measures = measure(&frame, 3, &[], MeasureContext { solids: &[TABLE], planar: None, domain: None }).unwrap();
     let drop = &measures.drops[0];
     assert_eq!((drop.id, drop.on.as_deref(), drop.pressure), (7, Some("table"), Some(146.0)));
     near("volume of the model", drop.volume, 2.094, 0.0);
@@ -76,9 +76,13 @@ fn on_a_sphere_height_and_radius_are_measured_along_its_normal() {
     for solid in surface.solids.iter_mut().filter(|solid| **solid == 0) {
         *solid = 1;
     }
-    let measures =
-        measure(&frame_of(surface, vec![state(1, 2.0)]), 0, &[], MeasureContext { solids: &solids, planar: None })
-            .unwrap();
+    let measures = measure(
+        &frame_of(surface, vec![state(1, 2.0)]),
+        0,
+        &[],
+        MeasureContext { solids: &solids, planar: None, domain: None },
+    )
+    .unwrap();
     let drop = &measures.drops[0];
     assert_eq!(drop.on.as_deref(), Some("ball"));
     near("height", drop.height, 1.0 - center.y.abs().mul_add(-1.0, 2.0), 1e-9);
@@ -124,7 +128,8 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
     let mut surface = Surface::default();
     push(&mut surface, &prism, 1, DVec3::ZERO);
     let frame = frame_of(surface, vec![state(1, 0.25)]);
-    let spatial = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: None }).unwrap().drops[0];
+    let spatial =
+        &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: None, domain: None }).unwrap().drops[0];
     assert_eq!(spatial.on.as_deref(), Some("floor"));
     near("height over the floor", spatial.height, 0.5, 1e-12);
     near("wetted", spatial.wetted_area, 1.5, 1e-12);
@@ -134,12 +139,35 @@ fn a_drop_is_on_the_solid_with_most_of_its_wetted_area() {
 
     // The same as a planar run of thickness 1: the end faces are left out, and the angles are those
     // of the section.
-    let planar = &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: Some(1.0) }).unwrap().drops[0];
+    let planar =
+        &measure(&frame, 0, &[], MeasureContext { solids: &solids, planar: Some(1.0), domain: None }).unwrap().drops[0];
     near("free length", planar.surface_area, 1.25_f64.sqrt(), 1e-12);
     near("half the wetted length", planar.base_radius, 0.75, 1e-12);
     let angle = |k: usize| planar.contacts[k].contact_angle_deg.unwrap();
     near("angle on the wall", angle(0).mean, 2.0_f64.atan().to_degrees(), 1e-9);
     near("angle on the floor", angle(1).max, 0.5_f64.atan().to_degrees(), 1e-9);
+}
+
+/// The upright side of a wedge lies in a mirror: it is no part of the interface, and has no contact
+/// line.
+#[test]
+fn a_cut_at_a_side_of_the_domain_is_not_measured() {
+    let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+    let prism = DropSurface {
+        positions: (0..6).map(|k| DVec3::new(corners[k % 3][0], corners[k % 3][1], (k / 3) as f64)).collect(),
+        triangles: vec![[0, 2, 1], [3, 4, 5], [0, 1, 4], [0, 4, 3], [0, 3, 5], [0, 5, 2], [1, 2, 5], [1, 5, 4]],
+        solids: vec![-1, -1, 0, 0, -1, -1, -1, -1],
+    };
+    let mut surface = Surface::default();
+    push(&mut surface, &prism, 1, DVec3::ZERO);
+    let frame = frame_of(surface, vec![state(1, 0.5)]);
+    let domain = Some([DVec3::new(0.0, -1.0, -5.0), DVec3::splat(5.0)]);
+    let context = MeasureContext { solids: &[TABLE], planar: Some(1.0), domain };
+    let drop = &measure(&frame, 0, &[], context).unwrap().drops[0];
+    near("free length", drop.surface_area, 2f64.sqrt(), 1e-12);
+    let angle = drop.contact_angle_deg.unwrap();
+    near("least angle", angle.min, 45.0, 1e-9);
+    near("largest angle", angle.max, 45.0, 1e-9);
 }
 
 /// A planar cap is a slab that is curved in one direction; its angle is that of the circle.
@@ -166,7 +194,7 @@ fn the_angle_of_a_planar_cap_is_that_of_its_section() {
         slab.solids.extend([0; 2]);
         let mut surface = Surface::default();
         push(&mut surface, &slab, 1, DVec3::ZERO);
-        let setting = MeasureContext { solids: &[TABLE], planar: Some(thickness) };
+        let setting = MeasureContext { solids: &[TABLE], planar: Some(thickness), domain: None };
         let drop = &measure(&frame_of(surface, vec![state(1, 1.0)]), 0, &[], setting).unwrap().drops[0];
         near("angle", drop.contact_angle_deg.unwrap().mean, degrees, 0.2 / degrees);
         near("wetted length", drop.wetted_area, 2.0 * theta.sin(), 1e-12);
@@ -194,7 +222,7 @@ fn inconsistent_frames_are_distinct_errors() {
         push(&mut surface, &on_floor(1.0, 100, 0.0), 4, DVec3::ZERO);
         surface
     };
-    let setting = MeasureContext { solids: &[TABLE], planar: None };
+    let setting = MeasureContext { solids: &[TABLE], planar: None, domain: None };
     let error = |surface, drops| measure(&frame_of(surface, drops), 2, &[], setting).unwrap_err().to_string();
     assert_eq!(error(whole(), vec![]), "frame 2: drop 4 has a surface but no state");
     assert_eq!(error(whole(), vec![state(4, 1.0), state(5, 1.0)]), "frame 2: drop 5 has a state but no surface");
@@ -229,7 +257,9 @@ fn instances_are_measured_like_their_surfaces_for_any_number_of_threads() {
     let as_instances = Frame { time: 0.25, liquid: FrameGeometry::Instances(instances), drops, ..Frame::default() };
     let on = |threads, frame: &Frame| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| measure(frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap().to_json())
+        pool.install(|| {
+            measure(frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None, domain: None }).unwrap().to_json()
+        })
     };
     let one = on(1, &as_surface);
     assert_eq!(on(4, &as_surface), one);
@@ -244,7 +274,7 @@ fn measures_of_a_drop_do_not_depend_on_other_drops() {
         push(&mut surface, &cap, k, DVec3::new(f64::from(k) * 3.0, 0.0, 0.0));
     }
     let frame = frame_of(surface, (0..10_000).map(|id| state(id, 1.0)).collect());
-    let measures = measure(&frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None }).unwrap();
+    let measures = measure(&frame, 0, &[], MeasureContext { solids: &[TABLE], planar: None, domain: None }).unwrap();
     assert_eq!((measures.drops.len(), measures.triangles as usize), (10_000, 10_000 * cap.triangles.len()));
     let first = &measures.drops[0];
     for (k, drop) in measures.drops.iter().enumerate() {
@@ -280,7 +310,7 @@ fn an_instance_on_a_plane_is_measured_like_its_surface_on_the_solid() {
         velocity: DVec3::ZERO,
         shape: Shape::Draped(Box::new(Draped { body: Body::Profile(profile), substrate: SubstrateOffsets::default() })),
     };
-    let setting = MeasureContext { solids: &[TABLE], planar: None };
+    let setting = MeasureContext { solids: &[TABLE], planar: None, domain: None };
     let measured = |liquid: FrameGeometry| {
         let frame = Frame { liquid, drops: vec![state(1, 4e-9)], ..Frame::default() };
         measure(&frame, 0, &[], setting).unwrap().drops.remove(0)

@@ -35,7 +35,7 @@ fn clean() -> Framebuffer {
             image.albedo.push(albedo);
             image.normal.push(normal);
             image.depth.push(depth);
-            image.drop.push(if ball { 7 } else { -1 });
+            image.drop.push(if ball { 7 } else { 0 });
         }
     }
     image
@@ -136,7 +136,7 @@ fn invalid_images_yield_finite_results() {
         albedo: vec![Vec3::NAN; 4],
         normal: vec![Vec3::NAN; 4],
         depth: vec![f32::INFINITY, f32::NAN, 1.0, f32::INFINITY],
-        drop: vec![-1; 4],
+        drop: vec![0; 4],
         ..bare
     };
     assert!(denoise(&sky, None).color.iter().all(|color| color.is_finite()));

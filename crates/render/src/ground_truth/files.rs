@@ -86,13 +86,8 @@ impl GroundTruthFiles {
 pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: &[u8]) -> Result<(), ImageFileError> {
     let (width, height) = (truth.width, truth.height);
     write_png(&files.clean(), width, height, clean)?;
-    let gray: Vec<u8> = truth.coverage.iter().map(|share| (255.0 * share.clamp(0.0, 1.0)).round() as u8).collect();
-    write_png_gray(&files.mask(), width, height, &gray)?;
-    let bytes = |id: &u32| {
-        let [red, green, blue, _] = (*id).min(LARGEST_PNG_ID).to_le_bytes();
-        [red, green, blue]
-    };
-    write_png(&files.id_png(), width, height, &truth.drop.iter().flat_map(bytes).collect::<Vec<u8>>())?;
+    write_fractions(&files.mask(), [width, height], &truth.coverage)?;
+    write_ids(&files.id_png(), truth)?;
     let floats = |name: &str, values: Vec<f32>| AnyChannel::new(name, FlatSamples::F32(values));
     let integers = |name: &str, values: Vec<u32>| AnyChannel::new(name, FlatSamples::U32(values));
     write_channels(&files.id_exr(), width, height, "id", vec![integers("id", truth.drop.clone())])?;
@@ -103,13 +98,47 @@ pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: 
         floats("clean.distance", truth.clean_distance.clone()),
     ];
     write_channels(&files.depth(), width, height, "depth", depths)?;
-    let flow = vec![
+    write_flow(&files.flow_exr(), truth)?;
+    Ok(atomic::write(&files.flow_flo(), &flo_bytes(truth), Durability::Handed)?)
+}
+
+/// Fractions as 8-bit gray: 255 is 1.
+fn write_fractions(path: &Path, [width, height]: [usize; 2], fractions: &[f32]) -> Result<(), ImageFileError> {
+    let gray: Vec<u8> = fractions.iter().map(|share| (255.0 * share.clamp(0.0, 1.0)).round() as u8).collect();
+    write_png_gray(path, width, height, &gray)
+}
+
+/// Ids as red + 256 green + 65536 blue.
+fn write_ids(path: &Path, truth: &GroundTruth) -> Result<(), ImageFileError> {
+    let bytes = |id: &u32| {
+        let [red, green, blue, _] = (*id).min(LARGEST_PNG_ID).to_le_bytes();
+        [red, green, blue]
+    };
+    write_png(path, truth.width, truth.height, &truth.drop.iter().flat_map(bytes).collect::<Vec<u8>>())
+}
+
+/// Flow in pixels, and its status.
+fn write_flow(path: &Path, truth: &GroundTruth) -> Result<(), ImageFileError> {
+    let floats = |name: &str, values: Vec<f32>| AnyChannel::new(name, FlatSamples::F32(values));
+    let status = truth.status.iter().map(|&status| status as u32).collect();
+    let channels = vec![
         floats("flow.X", truth.flow.iter().map(|flow| flow.x).collect()),
         floats("flow.Y", truth.flow.iter().map(|flow| flow.y).collect()),
-        integers("flow.status", truth.status.iter().map(|&status| status as u32).collect()),
+        AnyChannel::new("flow.status", FlatSamples::U32(status)),
     ];
-    write_channels(&files.flow_exr(), width, height, "flow", flow)?;
-    Ok(atomic::write(&files.flow_flo(), &flo_bytes(truth), Durability::Handed)?)
+    write_channels(path, truth.width, truth.height, "flow", channels)
+}
+
+/// Writes the ground truth of a dataset's sample into a folder: `coverage.png`, `ids.png`,
+/// `depth.exr` with `Z` and `clean.Z`, `flow.exr`.
+pub fn write_sample_truth(folder: &Path, truth: &GroundTruth, coverage: &[f32]) -> Result<(), ImageFileError> {
+    let size = [truth.width, truth.height];
+    write_fractions(&folder.join("coverage.png"), size, coverage)?;
+    write_ids(&folder.join("ids.png"), truth)?;
+    let depth = |name: &str, values: &[f32]| AnyChannel::new(name, FlatSamples::F32(values.to_vec()));
+    let depths = vec![depth("Z", &truth.z), depth("clean.Z", &truth.clean_z)];
+    write_channels(&folder.join("depth.exr"), size[0], size[1], "depth", depths)?;
+    write_flow(&folder.join("flow.exr"), truth)
 }
 
 /// A `.flo` file, little-endian: tag, width, height, then u and v of every pixel row by row

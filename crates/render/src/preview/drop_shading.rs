@@ -43,14 +43,14 @@ impl Shader<'_> {
         };
         if at.behind_glass {
             let Some(refracted) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
-            return self.leave_drop(drop, at.point, refracted, index);
+            return self.leave_drop(drop, at.point, refracted, index, blur);
         }
         let cosine = -direction.dot(at.normal);
         let r = reflectance(cosine, 1.0 / index);
         let base_normal = drop.base.as_ref().map(|base| base.normal);
         let reflected = self.reflected_radiance(at.point, reflect(direction, at.normal), base_normal, blur);
         let refracted = refract(direction, at.normal, 1.0 / index).unwrap_or(direction);
-        let seen = self.inside_drop(drop, at.point, refracted, index);
+        let seen = self.inside_drop(drop, at.point, refracted, index, blur);
         r * reflected + (1.0 - r) * seen + self.highlights(at.point, at.normal, -direction, r)
     }
 
@@ -59,18 +59,19 @@ impl Shader<'_> {
     }
 
     /// Radiance inside a drop along a ray that has just entered it.
-    fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
-        let Some(base) = &drop.base else { return self.leave_drop(drop, from, direction, index) };
+    fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, blur: f32) -> Vec3 {
+        let leave = |from: Vec3, direction: Vec3| self.leave_drop(drop, from, direction, index, blur);
+        let Some(base) = &drop.base else { return leave(from, direction) };
         let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: None };
         let hit = self
             .scene
             .intersect(&ray, f32::INFINITY)
             .map(|hit| (hit.distance, self.scene.surface_interaction(&hit, 0.5)));
-        let Some((distance, at)) = hit else { return self.leave_drop(drop, from, direction, index) };
+        let Some((distance, at)) = hit else { return leave(from, direction) };
         let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
         let offset = base.offset(at.point);
         if solid != base.solid || offset.length_squared() > OUTLINE_TOLERANCE * OUTLINE_TOLERANCE {
-            return self.leave_drop(drop, from, direction, index);
+            return leave(from, direction);
         }
         let seen = match &self.scene.solids[solid as usize].body {
             Body::Opaque(parameters) => {
@@ -83,12 +84,12 @@ impl Shader<'_> {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| r < 1.0);
-                let behind =
-                    behind.map_or(Vec3::ZERO, |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0));
-                let reflected = || self.leave_drop(drop, at.point, reflect(direction, normal), index);
+                let background = |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0, blur);
+                let behind = behind.map_or(Vec3::ZERO, background);
+                let reflected = || leave(at.point, reflect(direction, normal));
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }
-            Body::Glass { .. } => self.background(from, direction, None, index),
+            Body::Glass { .. } => self.background(from, direction, None, index, blur),
         };
         self.absorption(distance) * seen
     }
@@ -117,13 +118,13 @@ impl Shader<'_> {
             seen += left * bsdf.transmittance * self.light.irradiance(-normal) * FRAC_1_PI;
         }
         if let Some((_, albedo)) = specular {
-            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index);
+            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index, 0.0);
         }
         seen
     }
 
     /// Radiance along a ray that leaves a drop into the air, refracted at the approximating cap.
-    fn leave_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32) -> Vec3 {
+    fn leave_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, blur: f32) -> Vec3 {
         let (distance, normal) = drop.cap.exit(from, direction).unwrap_or((0.0, direction));
         let exit = from + distance * direction;
         let seen = match refract(direction, -normal, index) {
@@ -132,11 +133,11 @@ impl Shader<'_> {
                 // Start above the base, because the cap only approximates the drop and its surface
                 // may lie below the solid's.
                 let start = drop.base.as_ref().map_or(exit, |base| lifted_above(exit, base));
-                (1.0 - r) * self.background(start, refracted, None, 1.0)
-                    + r * self.light.specular(reflect(direction, -normal), 0.24)
+                (1.0 - r) * self.background(start, refracted, None, 1.0, blur)
+                    + r * self.glossy(exit, reflect(direction, -normal), 0.24)
             }
             // Total internal reflection near the edge: approximated by the blurred environment.
-            None => self.light.specular(reflect(direction, -normal), 0.4),
+            None => self.glossy(exit, reflect(direction, -normal), 0.4),
         };
         self.absorption(distance) * seen
     }

@@ -7,8 +7,8 @@ use sessile_appearance::{Lens, orthonormal_basis};
 use sessile_frames::Surface;
 use sessile_frames::drop_surface::{DropIndex, DropSurface};
 
-use super::rasterizer::{Rect, on_screen};
 use crate::illumination_texture::{Footprint, IlluminationTexture};
+use crate::rasterizer::{Rect, on_screen};
 use crate::render_scene::RenderScene;
 
 /// Near plane for drops, relative to the drop's size.

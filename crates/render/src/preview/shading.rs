@@ -7,6 +7,7 @@ use sessile_appearance::{Bsdf, BsdfParameters, Ggx, Ray, orthonormal_basis};
 
 use super::base_irradiance::BaseIrradiance;
 use super::prefiltered_light::{PrefilteredLight, blinn};
+use crate::backdrop_view::BackdropView;
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 
@@ -16,6 +17,10 @@ const MAX_SURFACES: usize = 8;
 /// Specular lobes with a smaller F₀ are ignored.
 const MIN_F0: f32 = 1e-3;
 
+/// Pixels of the backdrop over which a drop's refraction averages, per pixel of the image at one
+/// pixel per radian and unit of blur: a drop deviates rays by about half a radian over its radius.
+const BACKDROP_BLUR: f32 = 1.4;
+
 /// The data that shading uses.
 pub(super) struct Shader<'a> {
     pub scene: &'a RenderScene,
@@ -23,6 +28,8 @@ pub(super) struct Shader<'a> {
     pub bases: &'a BaseIrradiance,
     /// Refractive index and absorption of the liquid; `None` if it is opaque.
     pub clear: Option<(f32, Vec3)>,
+    /// The backdrop, seen by the camera.
+    pub backdrop: Option<BackdropView<'a>>,
 }
 
 /// A BSDF's specular lobe with its directional albedo, if it is not negligible, and what it leaves
@@ -108,13 +115,26 @@ impl Shader<'_> {
         self.surface(at.point, Some(at.triangle), normal, wo, &parameters.bsdf(at.uv, 1.0, wetness.wet), Vec3::ONE)
     }
 
-    /// Radiance of the environment, or of an area light in front of it.
-    pub fn environment(&self, origin: Vec3, direction: Vec3) -> Vec3 {
-        self.area_light_radiance(origin, direction, f32::INFINITY).unwrap_or_else(|| self.light.radiance(direction))
+    /// Radiance of what a pixel of the camera shows behind everything: an area light, the backdrop
+    /// or the environment.
+    pub fn behind_everything(&self, [x, y]: [usize; 2], origin: Vec3, direction: Vec3) -> Vec3 {
+        let distant = || self.backdrop.map_or_else(|| self.light.radiance(direction), |view| view.pixel(x, y));
+        self.area_light_radiance(origin, direction, f32::INFINITY).unwrap_or_else(distant)
+    }
+
+    /// Radiance of the backdrop along a deviated ray, for a drop whose curvature blurs by `blur`.
+    fn backdrop(&self, origin: Vec3, direction: Vec3, blur: f32) -> Option<Vec3> {
+        let view = self.backdrop.as_ref()?;
+        view.radiance(origin, direction, BACKDROP_BLUR * blur * view.pixels_per_radian())
+    }
+
+    /// Radiance of the backdrop or the environment along a deviated ray, blurred by `alpha`.
+    pub fn glossy(&self, origin: Vec3, direction: Vec3, alpha: f32) -> Vec3 {
+        self.backdrop(origin, direction, alpha).unwrap_or_else(|| self.light.specular(direction, alpha))
     }
 
     /// Radiance of the nearest area light that a ray hits within `t_max`.
-    fn area_light_radiance(&self, origin: Vec3, direction: Vec3, t_max: f32) -> Option<Vec3> {
+    pub fn area_light_radiance(&self, origin: Vec3, direction: Vec3, t_max: f32) -> Option<Vec3> {
         let area_lights = self.scene.area_lights.iter();
         let hits =
             area_lights.filter_map(|area_light| Some((area_light.hit(origin, direction)?, area_light.radiance())));
@@ -122,8 +142,15 @@ impl Shader<'_> {
     }
 
     /// Radiance along a ray among the solids: of the first opaque one or the environment, through
-    /// glass. Drops are ignored.
-    pub fn background(&self, origin: Vec3, direction: Vec3, origin_triangle: Option<u32>, index: f32) -> Vec3 {
+    /// glass. Drops are ignored; a backdrop is blurred by `blur`.
+    pub fn background(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        origin_triangle: Option<u32>,
+        index: f32,
+        blur: f32,
+    ) -> Vec3 {
         let mut ray = Ray { origin, direction, time: 0.5, origin_triangle };
         let mut index = index;
         let mut left = 1.0;
@@ -133,7 +160,10 @@ impl Shader<'_> {
             if let Some(radiance) = self.area_light_radiance(ray.origin, ray.direction, t_max) {
                 return left * radiance;
             }
-            let Some(hit) = hit else { return left * self.light.radiance(ray.direction) };
+            let Some(hit) = hit else {
+                let backdrop = self.backdrop(ray.origin, ray.direction, blur);
+                return left * backdrop.unwrap_or_else(|| self.light.radiance(ray.direction));
+            };
             let at = self.scene.surface_interaction(&hit, 0.5);
             let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
             let side = if ray.direction.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
@@ -157,7 +187,7 @@ impl Shader<'_> {
             };
             let Some((refracted, medium)) = next else {
                 // Total internal reflection: approximated by the blurred environment.
-                return left.max(0.5) * self.light.specular(reflect(ray.direction, side * at.normal), 0.24);
+                return left.max(0.5) * self.glossy(at.point, reflect(ray.direction, side * at.normal), 0.24);
             };
             index = medium;
             ray = Ray { origin: at.point, direction: refracted, origin_triangle: Some(at.triangle), ..ray };
@@ -171,6 +201,8 @@ impl Shader<'_> {
         let cosine = -direction.dot(normal);
         let reflected = || self.light.radiance(reflect(direction, normal));
         match self.scene.solids[solid as usize].body {
+            // The photograph includes what the pane reflects.
+            Body::Sheet { .. } if self.backdrop.is_some() => behind(),
             Body::Sheet { index } => {
                 let r = sheet_reflectance(cosine, 1.0, index, 1.0);
                 r * reflected() + (1.0 - r) * behind()
@@ -204,6 +236,6 @@ impl Shader<'_> {
                 }
             }
         }
-        self.light.specular(direction, alpha)
+        self.glossy(point, direction, alpha)
     }
 }

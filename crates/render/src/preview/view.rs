@@ -4,11 +4,13 @@ use glam::{Vec2, Vec3};
 use sessile_appearance::{Lens, TriangleHit};
 
 use super::drop_shading::DropPoint;
-use super::rasterizer::{OFFSETS, Rect, SAMPLES, TILE, VisibilityBuffer, Visible};
 use super::screen_drops::ScreenDrop;
 use super::shading::Shader;
 use super::{Bins, ScreenTriangle};
+use crate::backdrop_view::CameraRay;
 use crate::fresnel::refract;
+use crate::rasterizer::{OFFSETS, Rect, SAMPLES, TILE, VisibilityBuffer, Visible};
+use crate::refracted_ray::pinhole_ray;
 use crate::render_scene::{Body, SurfaceInteraction};
 
 /// Samples whose normals have a larger cosine than this (25°) are shaded together.
@@ -29,11 +31,25 @@ pub(super) struct View<'a> {
     pub size: Vec2,
     pub drops: Vec<ScreenDrop>,
     pub solids: Vec<ScreenTriangle>,
+    /// Whether drops are shown alone, with their color times coverage.
+    pub only_drops: bool,
+}
+
+/// A pixel of a preview.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ShadedPixel {
+    pub color: Vec3,
+    /// Fraction of its samples that show a drop.
+    pub coverage: f32,
+    /// Whether it shows nothing but the backdrop.
+    pub is_backdrop: bool,
+    /// Mean radius of the blur discs of its drops, in pixels; only where drops are shown alone.
+    pub blur_radius: f32,
 }
 
 impl View<'_> {
     /// Renders the pixels of a tile.
-    pub fn render_tile(&self, tile: usize, bins: &Bins, [width, height]: [usize; 2]) -> (Rect, Vec<Vec3>) {
+    pub fn render_tile(&self, tile: usize, bins: &Bins, [width, height]: [usize; 2]) -> (Rect, Vec<ShadedPixel>) {
         let low = [TILE * (tile % bins.columns), TILE * (tile / bins.columns)];
         let rect = Rect { low, high: [(low[0] + TILE).min(width), (low[1] + TILE).min(height)] };
         let scene = self.shader.scene;
@@ -56,10 +72,62 @@ impl View<'_> {
                 seen.rasterize(triangle.map(|v| drop.screen[v as usize]), Visible::Drop(i), t as u32);
             }
         }
-        let light = self.irradiance_factors(&seen, &bins.drops[tile]);
+        let light = if self.only_drops { Vec::new() } else { self.irradiance_factors(&seen, &bins.drops[tile]) };
         let place = |at: usize| [low[0] + at % (rect.high[0] - low[0]), low[1] + at / (rect.high[0] - low[0])];
-        let pixel = |at: usize| self.shade_pixel(place(at), at, &seen, glass.as_ref(), light[at]);
+        let pixel = |at: usize| {
+            if self.only_drops {
+                return self.shade_drops(place(at), at, &seen);
+            }
+            let drops = seen.owner[at].iter().filter(|owner| matches!(owner, Visible::Drop(_))).count();
+            ShadedPixel {
+                color: self.shade_pixel(place(at), at, &seen, glass.as_ref(), light[at]),
+                coverage: drops as f32 / SAMPLES as f32,
+                is_backdrop: self.is_backdrop(place(at), at, &seen, glass.as_ref()),
+                blur_radius: 0.0,
+            }
+        };
         (rect, (0..seen.near.len()).map(pixel).collect())
+    }
+
+    /// The drops of a pixel alone.
+    fn shade_drops(&self, place: [usize; 2], at: usize, seen: &VisibilityBuffer) -> ShadedPixel {
+        let mut pixel = ShadedPixel::default();
+        for sample in 0..SAMPLES {
+            let Visible::Drop(_) = seen.owner[at][sample] else { continue };
+            pixel.color +=
+                self.shade_sample(place, sample, seen.owner[at][sample], seen.triangle[at][sample], Vec3::ONE);
+            pixel.coverage += 1.0;
+            pixel.blur_radius += self.lens.blur_radius(1.0 / seen.near[at][sample]);
+        }
+        pixel.blur_radius /= pixel.coverage.max(1.0) * self.lens.pixel_height(self.size.y);
+        pixel.color /= SAMPLES as f32;
+        pixel.coverage /= SAMPLES as f32;
+        pixel
+    }
+
+    /// Whether a pixel shows nothing but the backdrop, through clean glass at most.
+    fn is_backdrop(
+        &self,
+        [x, y]: [usize; 2],
+        at: usize,
+        seen: &VisibilityBuffer,
+        glass: Option<&VisibilityBuffer>,
+    ) -> bool {
+        if self.shader.backdrop.is_none() || seen.owner[at] != [Visible::Nothing; SAMPLES] {
+            return false;
+        }
+        let is_pane = |solid: u32| matches!(self.shader.scene.solids[solid as usize].body, Body::Sheet { .. });
+        let through_bodies = glass.is_some_and(|glass| {
+            glass.owner[at].iter().any(|owner| matches!(owner, Visible::Solid(solid) if !is_pane(*solid)))
+        });
+        let direction = self.ray_direction([x, y], 0);
+        let is_lit = self.shader.area_light_radiance(self.lens.eye(), direction, f32::INFINITY).is_some();
+        !is_lit && (!through_bodies || self.is_undeviated(direction))
+    }
+
+    /// Whether a camera ray reaches the backdrop undeviated.
+    fn is_undeviated(&self, direction: Vec3) -> bool {
+        CameraRay::trace(self.shader.scene, pinhole_ray(self.lens.eye(), direction), None).undeviated
     }
 
     /// Unit direction of the ray through a sample of a pixel.
@@ -138,6 +206,7 @@ impl View<'_> {
             let Some(surface) = self.surface_interaction(triangle, direction) else { return Vec3::ZERO };
             self.shader.glass(&surface, solid, direction, || match self.shader.scene.solids[solid as usize].body {
                 // Drops on the far side of a glass body are shown without its refraction.
+                Body::Glass { .. } if self.shader.backdrop.is_some() && self.is_undeviated(direction) => behind(),
                 Body::Glass { index } if !matches!(owners[sample], Visible::Drop(_)) => {
                     let smooth = if direction.dot(surface.shading_normal) < 0.0 {
                         surface.shading_normal
@@ -145,7 +214,7 @@ impl View<'_> {
                         surface.normal
                     };
                     let refracted = refract(direction, smooth, 1.0 / index).unwrap_or(direction);
-                    self.shader.background(surface.point, refracted, Some(surface.triangle), index)
+                    self.shader.background(surface.point, refracted, Some(surface.triangle), index, 0.0)
                 }
                 _ => behind(),
             })
@@ -280,7 +349,7 @@ impl View<'_> {
     fn shade_sample(&self, place: [usize; 2], sample: usize, owner: Visible, triangle: u32, factor: Vec3) -> Vec3 {
         let direction = self.ray_direction(place, sample);
         let solid = match owner {
-            Visible::Nothing => return self.shader.environment(self.lens.eye(), direction),
+            Visible::Nothing => return self.shader.behind_everything(place, self.lens.eye(), direction),
             Visible::Drop(i) => return self.shade_drop_sample(&self.drops[i as usize], triangle, direction),
             Visible::Solid(solid) => solid,
         };

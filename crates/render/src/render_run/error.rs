@@ -27,7 +27,10 @@ pub enum RenderError {
     /// The scene's solids cannot be built.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A texture or the environment.
+    /// The liquid has a drop that cannot be shown.
+    #[error(transparent)]
+    Drop(#[from] sessile_frames::instances::InstanceError),
+    /// A texture, the environment or the backdrop.
     #[error(transparent)]
     Appearance(#[from] AppearanceError),
     /// An image that is too large or has no pixels.

@@ -4,7 +4,7 @@
 //! that affect images and of the image files that they name), the size and the method. An image
 //! with another tag is not mistaken for the requested one.
 
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::Path;
 
 use sessile_scene::image_keys;
@@ -66,10 +66,11 @@ pub(super) fn view_hash(scene: &Scene) -> String {
         EnvironmentMap::Image(file) => Some(file),
         EnvironmentMap::Preset(_) => None,
     };
-    for file in textures.chain(environment) {
+    for file in textures.chain(environment).chain(&scene.render.backdrop) {
         hasher.update(format!("file {}\n", file.display()).as_bytes());
-        let _: io::Result<()> =
-            sessile_input::open(file, sessile_input::MAX_IMAGE).and_then(|file| hasher.update_reader(file).map(|_| ()));
+        if let Ok(bytes) = sessile_input::read(file, sessile_input::MAX_IMAGE) {
+            hasher.update(&bytes);
+        }
     }
     hasher.finalize().to_hex()[..16].to_owned()
 }

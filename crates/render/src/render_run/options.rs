@@ -31,6 +31,22 @@ pub struct RenderOptions {
     pub quality: Quality,
     /// Whether to write `ground-truth/` too, see [`crate::ground_truth`].
     pub ground_truth: bool,
+    /// Images, video or both.
+    pub part: RenderPart,
+    /// Folder of the images; `None` for `pictures` in the run folder.
+    pub images: Option<PathBuf>,
+}
+
+/// What a call writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RenderPart {
+    /// Images, then the video.
+    #[default]
+    All,
+    /// Images only, next to other processes that render other frames of the same run.
+    Images,
+    /// The video only, of the images on disk.
+    Video,
 }
 
 /// The renderer.
@@ -54,6 +70,8 @@ impl RenderOptions {
             exr: false,
             quality: Quality::Full,
             ground_truth: false,
+            part: RenderPart::All,
+            images: None,
         }
     }
 }

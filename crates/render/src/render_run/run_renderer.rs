@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use glam::DVec3;
-use sessile_appearance::{Camera, DropTrack, SceneAssets, frame_drop, frame_scene};
+use sessile_appearance::{Backdrop, Camera, DropTrack, SceneAssets, frame_drop, frame_scene};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, RunFolder, Surface, WetMap};
 use sessile_scene::types::{Follow, Scene};
@@ -32,16 +32,28 @@ const EDGE_IN_PIXELS: f64 = 3.0;
 const MIN_EDGES: usize = 5;
 const MAX_EDGES: usize = 48;
 
+/// Triangulation of instances by their size in an image of `rows` rows: from a handful of triangles
+/// to more than a thousand.
+pub(crate) fn drop_detail(camera: &Camera, rows: usize) -> impl Fn(&Instance) -> Detail + Sync + use<> {
+    let pixel = 2.0 * (0.5 * camera.fov).tan() / rows as f64;
+    let eye = camera.eye;
+    move |drop: &Instance| {
+        let edge = EDGE_IN_PIXELS * pixel * eye.distance(drop.frame.origin);
+        Detail { edge, fewest: MIN_EDGES, most: MAX_EDGES }
+    }
+}
+
 /// Renders any frame of a run.
 pub(super) struct RunRenderer<'a> {
     folder: &'a RunFolder,
     scene: &'a Scene,
     assets: SceneAssets,
+    backdrop: Option<Arc<Backdrop>>,
     world: World,
     solids: Vec<String>,
     camera: Camera,
-    /// Height of the images, in pixels.
-    height: f64,
+    /// Rows of the images.
+    rows: usize,
     track: Option<DropTrack>,
     /// The frame that the exposure was measured on, with its scene: usually it is rendered next.
     prepared: Option<(u64, RenderScene)>,
@@ -68,11 +80,12 @@ impl<'a> RunRenderer<'a> {
         Ok(Self {
             folder,
             scene,
+            backdrop: assets.backdrop(scene, size),
             assets,
             world,
             solids: safe_names(&names),
             camera,
-            height: size[1] as f64,
+            rows: size[1],
             track,
             prepared: None,
             preview: None,
@@ -85,23 +98,14 @@ impl<'a> RunRenderer<'a> {
             return Ok((scene, self.camera_at(frame)));
         }
         let (liquid, wet) = self.read(frame)?;
-        let shutter = self.shutter();
-        let environment = Arc::clone(&self.assets.environment);
-        let scene =
-            render_scene_of_frame(self.scene, &self.assets.materials, &self.world, &liquid, &wet, environment, shutter);
+        let (backdrop, shutter) = (self.backdrop.clone(), self.shutter());
+        let scene = render_scene_of_frame(self.scene, &self.assets, backdrop, &self.world, &liquid, &wet, shutter);
         Ok((scene, self.camera_at(frame)))
     }
 
     /// Reads a frame's liquid and wet maps, and moves the solids to the frame's time.
     fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), RenderError> {
-        let camera = self.camera_at(frame);
-        let pixel = 2.0 * (0.5 * camera.fov).tan() / self.height;
-        // Instances are triangulated according to their size in the image: from a handful of
-        // triangles to more than a thousand.
-        let detail = |drop: &Instance| {
-            let edge = EDGE_IN_PIXELS * pixel * camera.eye.distance(drop.frame.origin);
-            Detail { edge, fewest: MIN_EDGES, most: MAX_EDGES }
-        };
+        let detail = drop_detail(&self.camera_at(frame), self.rows);
         let (liquid, stamp) = self.folder.read_frame_with(frame, &detail)?;
         let mut wet = Vec::new();
         for (index, name) in self.solids.iter().enumerate() {
@@ -139,8 +143,7 @@ impl<'a> RunRenderer<'a> {
 
     /// The render scene of the clean view of the frame that was read last.
     pub fn clean_scene(&self, shutter: f64) -> RenderScene {
-        let environment = Arc::clone(&self.assets.environment);
-        clean_render_scene(self.scene, &self.assets.materials, &self.world, environment, shutter)
+        clean_render_scene(self.scene, &self.assets, self.backdrop.clone(), &self.world, shutter)
     }
 
     /// The time that the shutter is open, in s.
@@ -173,14 +176,17 @@ impl<'a> RunRenderer<'a> {
     }
 
     /// The exposure of all images: that of a small image of frame `first`, so that the video does
-    /// not flicker and images rendered later or alone have the same brightness. `None` when
-    /// stopped.
+    /// not flicker and images rendered later or alone have the same brightness. With a backdrop,
+    /// the one that shows its white as white. `None` when stopped.
     pub fn exposure(
         &mut self,
         first: u64,
         settings: &ImageSettings,
         stop: &AtomicBool,
     ) -> Result<Option<Exposure>, RenderError> {
+        if let Some(backdrop) = &self.backdrop {
+            return Ok(Some(Exposure::fixed(1.0 / backdrop.white())));
+        }
         let longer = settings.size[0].max(settings.size[1]);
         let side = |n: usize| (n * PROBE_SIDE.min(longer) / longer).max(1);
         let probe = ImageSettings {

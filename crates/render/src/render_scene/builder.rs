@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use sessile_appearance::{
-    AreaLight, Environment, LiquidMaterial, Material, RayBvh, SunDisc, creased_normals, luminance, skirt_triangles,
-    smooth_normals,
+    AreaLight, Backdrop, Environment, LiquidMaterial, Material, RayBvh, SunDisc, creased_normals, luminance,
+    skirt_triangles, smooth_normals,
 };
 use sessile_frames::{Surface, WetMap};
 use sessile_geometry::TriMesh;
@@ -35,6 +35,7 @@ pub struct RenderSceneBuilder {
     /// Center, target, side and radiance of area lights.
     area_lights: Vec<(DVec3, DVec3, f64, Vec3)>,
     suns: Vec<SunDisc>,
+    backdrop: Option<Arc<Backdrop>>,
     liquid_bounds: [DVec3; 2],
 }
 
@@ -49,6 +50,7 @@ impl RenderSceneBuilder {
             solids: Vec::new(),
             area_lights: Vec::new(),
             suns: Vec::new(),
+            backdrop: None,
             liquid_bounds: [DVec3::INFINITY, DVec3::NEG_INFINITY],
         }
     }
@@ -118,6 +120,11 @@ impl RenderSceneBuilder {
         Self { environment: environment.into(), ..self }
     }
 
+    /// Sets what the camera sees behind everything.
+    pub fn backdrop(&mut self, backdrop: Option<Arc<Backdrop>>) {
+        self.backdrop = backdrop;
+    }
+
     /// Adds a square area light; one without area or emission is left out.
     pub fn area_light(&mut self, center: DVec3, look_at: DVec3, side: f64, radiance: Vec3) {
         self.area_lights.push((center, look_at, side, radiance));
@@ -151,7 +158,9 @@ impl RenderSceneBuilder {
             bvh: RayBvh::new(&corners, &motions),
             corners,
             motions,
+            has_liquid: faces.iter().any(|face| matches!(face.owner, Owner::Drop(_))),
             faces,
+            backdrop: self.backdrop,
             has_sheets: self.solids.iter().any(|solid| matches!(solid.body, Body::Sheet { .. })),
             solids: self.solids,
             liquid: self.liquid,

@@ -20,6 +20,10 @@ pub fn json_schema() -> Json {
         "description": "A scene file of sessile (TOML).",
     });
     merge(&mut schema, object(Scene::TABLE.keys(), None));
+    let sweep = "values that `sessile sweep` varies: paths of keys, `seeds` and `zip`; ignored by other commands";
+    if let Some(Json::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("sweep".into(), json!({ "type": "object", "description": sweep }));
+    }
     let types = all_tables().into_iter().flat_map(|table| table.keys_of(None)).flat_map(|key| key.value.alternatives());
     let definitions: Map<String, Json> = types.filter_map(quantity_of).map(definition).collect();
     merge(&mut schema, json!({ "$defs": definitions }));

@@ -162,7 +162,7 @@ section! {
         pub sun: Option<Sun> = image_key(Nested(Sun::TABLE), Derived("none"), "directional light"),
         /// Square area lights.
         pub area: Vec<AreaLight> = image_key(List(AreaLight::TABLE), Derived("none"), "square area lights"),
-    }
+    } then resolve::images::check_lights
 }
 
 impl Default for Lights {
@@ -205,7 +205,7 @@ section! {
 
 section! {
     /// `[render]`.
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Render: "[render]" {
         /// Image width and height, in pixels.
         pub size: [u32; 2] = image_key(
@@ -225,10 +225,23 @@ section! {
         ),
         /// Factor on the automatic exposure.
         pub exposure: f64 = image_key(Number(Closed(1e-3, 1e3)), Value("1"), "factor on the automatic exposure"),
+        /// Photograph behind everything, shown unlit; `None` for the environment.
+        pub backdrop: Option<PathBuf> = image_key(
+            File("an image file"),
+            Derived("the environment"),
+            "photograph behind everything (PNG, JPEG, EXR), shown unlit"
+        ),
+        /// Distance from the camera at which drops refract the backdrop, in m; `None`: infinitely
+        /// far.
+        pub backdrop_distance: Option<f64> = image_key(
+            Quantity(&LENGTH, Positive),
+            Derived("infinitely far"),
+            "distance from the camera at which drops refract the backdrop"
+        ),
         /// Frames per second of the video.
         pub fps: f64 = key(Number(Closed(0.1, 1000.0)), Value("30"), "frames per second of the video")
             .affecting(Affects::Video),
-    }
+    } then resolve::images::check_render
 }
 
 impl Default for Render {

@@ -3,8 +3,11 @@
 
 pub mod bench;
 pub mod check;
+pub mod dataset;
 pub mod export;
+pub mod figures;
 pub mod import;
+pub mod jobs;
 pub mod measure;
 pub mod render;
 pub mod run;
@@ -12,27 +15,12 @@ pub mod scene;
 pub mod schema;
 pub mod shipped;
 pub mod sweep;
+mod threads;
 pub mod validate;
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
-use crate::failure::Failure;
-use crate::stderr;
-
-/// The requested number of threads, at most that of the machine; a notice says so.
-fn threads(requested: Option<NonZeroUsize>) -> Option<NonZeroUsize> {
-    let hardware = sessile_sim::hardware_threads();
-    if requested.is_some_and(|requested| requested > hardware) {
-        stderr::line(&format!("this machine runs {hardware} threads at once; using {hardware}"));
-    }
-    requested.map(|requested| requested.min(hardware))
-}
-
-/// Runs `work` on a pool of `threads`, or of all cores.
-fn on_threads<T: Send>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-    sessile_sim::thread_pool(threads).map(|pool| pool.install(work)).map_err(Failure::failed)
-}
+use threads::{on_threads, threads};
 
 /// "; did you mean runs/X?" if `run` is not a run folder but `runs/X` is; empty otherwise.
 fn run_hint(run: &Path) -> String {

@@ -1,28 +1,45 @@
 //! `sessile render`: renders images and the video of an existing run.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use sessile_frames::FrameSelection;
-use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderSummary, render_run};
+use sessile_appearance::{frames_of_run, scene_of_run};
+use sessile_frames::{FrameSelection, RunFolder};
+use sessile_jobs::{Plan, Stage};
+use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderPart, RenderSummary, render_run};
 
 use super::{on_threads, run_hint};
-use crate::args::{RenderArgs, RenderQuality};
+use crate::args::{RenderArgs, RenderOnly, RenderQuality};
+use crate::commands::jobs::{self, Executed};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::StderrProgress;
 use crate::stderr;
 
+/// Frames of an item of a plan, for the path tracer and for previews: each item loads the scene and
+/// measures the exposure.
+const FRAMES_PER_ITEM: [u64; 2] = [4, 16];
+/// CPU time of an image of 640 × 360 pixels, in s: with 64 samples, and as a preview.
+const IMAGE_SECONDS: [f64; 2] = [12.0, 0.5];
+
 /// Renders the selected frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
+    if args.execution.on.is_some() || args.execution.jobs.is_some() {
+        return render_in_parts(args);
+    }
     let mut options = RenderOptions::new(FramesToRender::Selected(args.frames.unwrap_or_default()));
     options.size = args.size;
-    options.samples = args.samples.map(std::num::NonZeroU32::get);
+    options.samples = args.samples.map(NonZeroU32::get);
     options.denoise = args.no_denoise.then_some(false);
     options.exr = args.exr;
     options.quality = args.quality.into();
     options.ground_truth = args.ground_truth;
+    options.part = match args.only {
+        None => RenderPart::All,
+        Some(RenderOnly::Images) => RenderPart::Images,
+        Some(RenderOnly::Video) => RenderPart::Video,
+    };
     let stop = interrupt::stop_flag();
     let summary = render_images(&args.run, &options, super::threads(args.threads), stop)?;
     if summary.stopped {
@@ -30,6 +47,42 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     }
     report(&summary, &args.run);
     Ok(())
+}
+
+/// Renders groups of frames at the same time, each in a process of its own, here or on a cluster.
+fn render_in_parts(args: &RenderArgs) -> Result<(), Failure> {
+    let folder = RunFolder::open(&args.run).map_err(|error| failure(&error.into(), &args.run))?;
+    let read = || -> Result<(Vec<u64>, [u32; 2], u32), RenderError> {
+        let scene = scene_of_run(&folder)?;
+        let frames = frames_of_run(&folder, args.frames.unwrap_or_default(), &folder.frames()?)?;
+        Ok((frames, args.size.unwrap_or(scene.render.size), scene.render.samples))
+    };
+    let (frames, [width, height], samples) = read().map_err(|error| failure(&error, &args.run))?;
+    let samples = args.samples.map_or(samples, NonZeroU32::get);
+    let (Some(&first), Some(&last)) = (frames.first(), frames.last()) else {
+        return Err(Failure::wrong(format!("{} has no frames to render", args.run.display())));
+    };
+    let preview = args.quality == RenderQuality::Preview;
+    let pixels = f64::from(width) * f64::from(height) / (640.0 * 360.0);
+    let effort = if preview { pixels } else { pixels * f64::from(samples) / 64.0 };
+    let block = FRAMES_PER_ITEM[usize::from(preview)];
+    let options = option_words(args);
+    let words = |only: &'static [&'static str]| {
+        ["render", "{folder}", "--threads", "{threads}", "--only"].into_iter().chain(only.iter().copied())
+    };
+    let images = words(&["images", "--frames", "{first}..{last}"]).chain(options.iter().map(String::as_str));
+    let video = words(&["video"]).chain(options.iter().map(String::as_str));
+    let seconds = block as f64 * effort * IMAGE_SECONDS[usize::from(preview)];
+    let stages = vec![
+        Stage::new("render", images, first..last + 1).in_blocks_of(block).taking(seconds),
+        Stage::new("gather", video, 0..1).uncounted(),
+    ];
+    let plan = Plan::new("render", stages);
+    plan.save_or_replace(&args.run).map_err(jobs::failure)?;
+    match jobs::execute_plan(&plan, &args.run, &args.execution, "frames")? {
+        Executed::Submitted => Ok(()),
+        Executed::Here(totals) => jobs::check(&plan, &args.run, totals, "frames"),
+    }
 }
 
 /// Renders images of a run and reports progress on standard error.
@@ -80,12 +133,19 @@ fn command_for_the_rest(args: &RenderArgs, summary: &RenderSummary) -> String {
         // All images exist; the video is written with the last one.
         (None, _) => words.push("--frames last".to_owned()),
     }
-    words.extend(args.size.map(|[width, height]| format!("--size {width}x{height}")));
-    words.extend(args.samples.map(|samples| format!("--samples {samples}")));
-    words.extend(args.no_denoise.then(|| "--no-denoise".to_owned()));
-    words.extend(args.exr.then(|| "--exr".to_owned()));
-    words.extend((args.quality == RenderQuality::Preview).then(|| "--quality preview".to_owned()));
-    words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
+    words.extend(option_words(args));
     words.extend(args.threads.map(|threads| format!("--threads {threads}")));
     words.join(" ")
+}
+
+/// The options that determine how images are rendered.
+fn option_words(args: &RenderArgs) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(args.size.map(|[width, height]| format!("--size={width}x{height}")));
+    words.extend(args.samples.map(|samples| format!("--samples={samples}")));
+    words.extend(args.no_denoise.then(|| "--no-denoise".to_owned()));
+    words.extend(args.exr.then(|| "--exr".to_owned()));
+    words.extend((args.quality == RenderQuality::Preview).then(|| "--quality=preview".to_owned()));
+    words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
+    words
 }

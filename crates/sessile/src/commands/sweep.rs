@@ -1,21 +1,26 @@
-//! `sessile sweep` and `sessile jobs`: many runs of one scene.
+//! `sessile sweep`: many runs of one scene.
 
 use std::io::Write;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
 
-use sessile_sweep::execute::{Options, execute};
-use sessile_sweep::find::{Search, find};
-use sessile_sweep::{Axis, Between, Condition, Plan, RunState, Sweep, SweepError, Totals, results};
+use sessile_frames::{CostEstimate, FrameSelection, RunInfo, RunStatus};
+use sessile_jobs::Local;
+use sessile_render::{FramesToRender, Quality, RenderOptions, RenderPart};
+use sessile_sim::{Estimate, bytes_text, time_text};
+use sessile_sweep::find::{RUNS, Search, find};
+use sessile_sweep::{Axis, Between, Condition, Plan, Sweep, SweepError, results, run_path};
 
-use crate::args::{JobsArgs, SceneArgs, SweepArgs};
-use crate::commands::{run, scene};
+use crate::args::{RenderQuality, RunArgs, SceneArgs, SweepArgs, SweepPart, SweepPartArgs};
+use crate::commands::jobs::{self, Executed};
+use crate::commands::{render, run, scene};
 use crate::failure::Failure;
 use crate::{interrupt, stderr};
 
-/// Number of failed runs whose reasons are printed.
-const SHOWN_FAILURES: usize = 5;
+/// Width of the images in the report, in pixels.
+const IMAGE_WIDTH: u32 = 240;
+/// Wall time between checkpoints of a run, in s.
+const CHECKPOINT_SECONDS: f64 = 30.0;
 
 /// Plans a sweep or search and executes it.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
@@ -28,67 +33,130 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 
 fn run_all(args: &SweepArgs, folder: &Path) -> Result<(), Failure> {
     let plan = plan(args)?;
+    let (mut seconds, mut bytes) = (0.0, 0.0);
     for run in 0..plan.runs.len() {
-        check(&args.scene, &plan.overrides(run))?;
+        let scene = scene::read(&args.scene.scene, &plan.overrides(run))?.scene;
+        let cost = Estimate::new(&scene, 1).cost;
+        seconds += cost.wall_seconds;
+        bytes += cost.disk_bytes;
     }
     let mut out = std::io::stdout().lock();
     if args.dry_run {
-        writeln!(out, "{} runs", plan.runs.len())?;
-        return Ok(());
+        return Ok(write_estimate(&mut out, plan.runs.len(), seconds, bytes)?);
     }
     plan.save(folder).map_err(wrong)?;
-    let (program, stop) = (program()?, interrupt::stop_flag());
-    // A signal lets the runs stop by themselves.
-    interrupt::begin_work();
-    let mut options = options(args, folder, &program, stop);
-    options.retry_failed = args.retry.is_some();
-    stderr::line(&describe(Totals::of(folder, plan.runs.len())));
-    let totals = execute(&plan, options, &|totals| stderr::line(&describe(totals))).map_err(failed)?;
-    results::write(&plan, folder).map_err(failed)?;
+    let jobs_plan = plan.jobs(seconds / plan.runs.len() as f64);
+    jobs_plan.save(folder).map_err(|error| failed(error.into()))?;
+    let Executed::Here(totals) = jobs::execute_plan(&jobs_plan, folder, &args.execution, "runs")? else {
+        writeln!(out, "{}", folder.display())?;
+        return Ok(());
+    };
     writeln!(out, "{}", folder.join("results.csv").display())?;
-    if totals.failed == 0 {
+    jobs::check(&jobs_plan, folder, totals, "runs")
+}
+
+/// Prints the number of runs and what they are expected to need.
+fn write_estimate(out: &mut impl Write, runs: usize, seconds: f64, bytes: f64) -> std::io::Result<()> {
+    writeln!(out, "{runs} runs\nestimate: {} of CPU time, {} on disk", time_text(seconds), bytes_text(bytes))
+}
+
+/// Executes a part of a sweep: a run, an image of its last frame, or gathering.
+pub fn part(args: &SweepPartArgs) -> Result<(), Failure> {
+    let plan = Plan::load(&args.folder).map_err(wrong)?;
+    match args.part {
+        SweepPart::Run if args.number < plan.runs.len() => run_one(&plan, &args.folder, args.number),
+        SweepPart::Run => Err(Failure::wrong(format!("the sweep has {} runs", plan.runs.len()))),
+        SweepPart::Image => image(&plan, &args.folder, args.number),
+        SweepPart::Gather => results::write(&plan, &args.folder).map_err(failed),
+    }
+}
+
+/// Renders the last frame of a run for the report. A run that has failed has no image.
+fn image(plan: &Plan, folder: &Path, index: usize) -> Result<(), Failure> {
+    let (run, images) = plan.image(folder, index);
+    let out = run_path(folder, run);
+    let Ok(RunInfo { status: RunStatus::Done, frames, .. }) = RunInfo::read(&out.join("run.json")) else {
+        return Ok(());
+    };
+    if images.join(format!("{:05}.png", frames.saturating_sub(1))).is_file() {
         return Ok(());
     }
-    Err(Failure::failed(failures(folder, &plan, totals)))
+    let [width, height] = scene::read(&out.join("scene.toml"), &[])?.scene.render.size;
+    let scaled = (f64::from(IMAGE_WIDTH) * f64::from(height) / f64::from(width)).round();
+    let options = RenderOptions {
+        size: Some([IMAGE_WIDTH, (scaled as u32).clamp(1, 4 * IMAGE_WIDTH)]),
+        quality: Quality::Preview,
+        part: RenderPart::Images,
+        images: Some(images),
+        ..RenderOptions::new(FramesToRender::Selected(FrameSelection::Last))
+    };
+    render::render_images(&out, &options, Some(NonZeroUsize::MIN), interrupt::stop_flag()).map(|_| ())
 }
 
-/// The plan that the arguments describe.
+/// Executes or resumes one run. One that failed with another version of the program starts over.
+fn run_one(plan: &Plan, folder: &Path, run: usize) -> Result<(), Failure> {
+    let out = run_path(folder, run);
+    let before = RunInfo::read(&out.join("run.json")).ok();
+    let fresh =
+        before.is_some_and(|info| info.status == RunStatus::Failed && info.version != env!("CARGO_PKG_VERSION"));
+    run::run(&RunArgs {
+        scene: SceneArgs { scene: plan.scene.clone(), model: None, sets: plan.overrides(run) },
+        out: Some(out),
+        threads: Some(NonZeroUsize::MIN),
+        fresh,
+        no_pictures: true,
+        quality: RenderQuality::default(),
+        checkpoint: CHECKPOINT_SECONDS,
+    })
+}
+
+/// The plan that the arguments describe, or the scene's `[sweep]` table; arguments override it.
 fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
     let sets = scene::overrides(&args.scene);
-    let seed = scene::read(&args.scene.scene, &sets)?.scene.seed;
-    let axes = args.over.iter().map(|argument| Axis::parse(argument, seed));
+    let parsed = scene::read(&args.scene.scene, &sets)?;
+    let (seed, table) = (parsed.scene.seed, parsed.sweep.unwrap_or_default());
+    let given: Vec<String> = if args.over.is_empty() {
+        table.over.iter().map(|(key, values)| format!("{key}={values}")).collect()
+    } else {
+        args.over.clone()
+    };
+    let axes = given.iter().map(|argument| Axis::parse(argument, seed));
     let mut axes = axes.collect::<Result<Vec<Axis>, SweepError>>().map_err(wrong)?;
-    if let Some(seeds) = args.seeds {
-        let values = (0..u64::from(seeds.get())).map(|n| seed.wrapping_add(n).to_string()).collect();
+    if let Some(seeds) = args.seeds.map(NonZeroU32::get).or(table.seeds) {
+        let values = (0..u64::from(seeds)).map(|n| seed.wrapping_add(n).to_string()).collect();
         axes.push(Axis { key: "seed".into(), values });
     }
-    Plan::new(&args.scene.scene, &sets, &Sweep { axes, zip: args.zip }).map_err(wrong)
-}
-
-fn check(args: &SceneArgs, sets: &[String]) -> Result<(), Failure> {
-    scene::read(&args.scene, sets).map(|_| ())
+    let zip = args.zip || (args.over.is_empty() && table.zip);
+    Plan::new(&args.scene.scene, &sets, &Sweep { axes, zip }).map_err(wrong)
 }
 
 fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Result<(), Failure> {
     let (condition, between) = (Condition::parse(condition).map_err(wrong)?, Between::parse(between).map_err(wrong)?);
     let sets = scene::overrides(&args.scene);
+    let mut ends = Vec::new();
     for end in [between.low, between.high] {
         let end = format!("{}={}", between.key, between.value(end));
-        check(&args.scene, &sets.iter().cloned().chain([end]).collect::<Vec<_>>())?;
+        let sets: Vec<String> = sets.iter().cloned().chain([end]).collect();
+        ends.push(Estimate::new(&scene::read(&args.scene.scene, &sets)?.scene, 1).cost);
     }
     if args.dry_run {
-        writeln!(std::io::stdout(), "9 runs")?;
-        return Ok(());
+        // The runs are between the two ends.
+        let all = |cost: fn(&CostEstimate) -> f64| 0.5 * RUNS as f64 * ends.iter().map(cost).sum::<f64>();
+        let (seconds, bytes) = (all(|cost| cost.wall_seconds), all(|cost| cost.disk_bytes));
+        return Ok(write_estimate(&mut std::io::stdout(), RUNS, seconds, bytes)?);
     }
-    let (program, stop) = (program()?, interrupt::stop_flag());
+    if args.execution.on.is_some() {
+        return Err(Failure::wrong("a search runs one run after the other: leave out `--on`, or submit the command"));
+    }
+    let program = jobs::program()?;
     // A signal lets the runs stop by themselves.
     interrupt::begin_work();
-    let options = options(args, folder, &program, stop);
+    let local = Local { program: &program, jobs: NonZeroUsize::MIN, retry_failed: false, stop: interrupt::stop_flag() };
     let search = Search { scene: &args.scene.scene, sets: &sets, between: &between, condition: &condition };
     let evaluated = |value: &str, holds: bool| {
         stderr::line(&format!("{}={value}: {condition} is {holds}", between.key));
     };
-    let found = find(&search, options, &evaluated).map_err(failed)?;
+    let found = find(&search, folder, local, &evaluated).map_err(failed)?;
     results::write(&Plan::load(folder).map_err(failed)?, folder).map_err(failed)?;
     let unit = if found.unit.is_empty() { String::new() } else { format!(" {}", found.unit) };
     let (key, low, high) = (&found.key, found.low, found.high);
@@ -103,40 +171,6 @@ fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Re
     Ok(())
 }
 
-fn options<'a>(args: &SweepArgs, folder: &'a Path, program: &'a Path, stop: &'a AtomicBool) -> Options<'a> {
-    let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    Options { program, folder, jobs, retry_failed: false, stop }
-}
-
-fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|cause| Failure::failed(format!("cannot find the program's own file: {cause}")))
-}
-
-fn describe(totals: Totals) -> String {
-    let Totals { total, done, running, waiting, failed } = totals;
-    let mut text = format!("{done} of {total} runs done");
-    for (count, state) in [(running, "running"), (waiting, "waiting"), (failed, "failed")] {
-        if count > 0 {
-            text += &format!(", {count} {state}");
-        }
-    }
-    text
-}
-
-/// The first failed runs with their reasons, and what to do.
-fn failures(folder: &Path, plan: &Plan, totals: Totals) -> String {
-    let mut text = format!("{} of {} runs failed; `--retry failed` repeats them", totals.failed, totals.total);
-    let failed = (0..plan.runs.len()).filter_map(|run| match RunState::of(folder, run) {
-        RunState::Failed(reason) => Some((run, reason)),
-        _ => None,
-    });
-    for (run, reason) in failed.take(SHOWN_FAILURES) {
-        let values = plan.keys.iter().zip(&plan.runs[run]).map(|(key, value)| format!("{key}={value}"));
-        text += &format!("\nrun {run:05} ({}):\n{reason}", values.collect::<Vec<_>>().join(", "));
-    }
-    text
-}
-
 fn wrong(error: SweepError) -> Failure {
     Failure::wrong(error)
 }
@@ -144,23 +178,7 @@ fn wrong(error: SweepError) -> Failure {
 fn failed(error: SweepError) -> Failure {
     match error {
         SweepError::OtherPlan { .. } | SweepError::NoPlan { .. } => Failure::wrong(error),
+        SweepError::Jobs(error) => jobs::failure(error),
         _ => Failure::failed(error),
     }
-}
-
-/// Prints how far a sweep has come.
-pub fn jobs(args: &JobsArgs) -> Result<(), Failure> {
-    let plan = Plan::load(&args.folder).map_err(wrong)?;
-    let totals = Totals::of(&args.folder, plan.runs.len());
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        let json = serde_json::to_string(&totals).map_err(Failure::failed)?;
-        writeln!(out, "{json}")?;
-        return Ok(());
-    }
-    writeln!(out, "{}", describe(totals))?;
-    if totals.failed > 0 {
-        writeln!(out, "{}", failures(&args.folder, &plan, totals))?;
-    }
-    Ok(())
 }

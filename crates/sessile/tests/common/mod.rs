@@ -156,7 +156,8 @@ pub struct Finished {
 }
 
 impl Finished {
-    fn new(args: &[&str], output: &Output) -> Self {
+    /// What an ended process left.
+    pub fn new(args: &[&str], output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {
             command: args.join(" "),

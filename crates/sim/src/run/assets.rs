@@ -46,9 +46,7 @@ pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)
 }
 
 fn hash(file: &Path) -> io::Result<[u8; 32]> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(sessile_input::open(file, sessile_input::MAX_MESH)?)?;
-    Ok(hasher.finalize().into())
+    Ok(blake3::hash(&sessile_input::read(file, sessile_input::MAX_MESH)?).into())
 }
 
 /// The first file whose contents have changed.

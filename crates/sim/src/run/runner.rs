@@ -199,7 +199,7 @@ impl<'a> Runner<'a> {
 
         self.clock.enter("measure");
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        let measures = measure_frame(&frame, number, &self.state.pending_events, self.model.world().solids(), planar)?;
+        let measures = measure_frame(&frame, number, &self.state.pending_events, self.model.world(), planar)?;
 
         self.clock.enter("write");
         let id = FrameId { frame: number, time: frame.time };

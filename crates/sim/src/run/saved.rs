@@ -1,4 +1,7 @@
 //! The state of a run beside the model's, and its conversion to and from a checkpoint.
+//!
+//! A checkpoint of another program version, scene or asset is rejected here; the version of the
+//! file format and its checksum are verified by [`sessile_frames::checkpoint`].
 
 use std::path::Path;
 

@@ -25,6 +25,7 @@ use super::volume_correction::{restore_volume, restore_volume_by_motion};
 use super::{contact_impulse, contact_line, footprint, velocity_gauge};
 use crate::drop::{Drop, Scratch, StepContext};
 use crate::mesh::VertexKind;
+use crate::mesh::index::VertexIndex;
 
 /// Result of a substep of one drop.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,16 +50,17 @@ pub struct AdvanceReport {
 pub struct CentroidTarget {
     /// The centroid at the end of the substep, in m.
     pub at: DVec3,
-    /// Normal of the plane that the drop slides on, along which the solid decides; zero in flight.
-    pub normal: DVec3,
+    /// Normal of the plane that the drop slides on, along which the solid decides; `None` in
+    /// flight.
+    pub plane: Option<DVec3>,
 }
 
 impl CentroidTarget {
     /// The target of a drop whose vertices move at these velocities for `dt` seconds, in flight or
     /// on a plane that it slides on; `None` elsewhere.
     pub fn new(geometry: &DropGeometry, plane: Option<DVec3>, velocities: &[DVec3], dt: f64) -> Option<Self> {
-        let normal = if geometry.contacts.is_empty() { DVec3::ZERO } else { plane? };
-        Some(Self { at: geometry.centroid + geometry.rigid_velocity(velocities) * dt, normal })
+        let plane = if geometry.contacts.is_empty() { None } else { Some(plane?) };
+        Some(Self { at: geometry.centroid + geometry.rigid_velocity(velocities) * dt, plane })
     }
 }
 
@@ -157,7 +159,7 @@ pub(super) fn assemble_forces(
     let mass = liquid.density * geometry.volume;
     system.momentum(geometry, mass, &drop.mesh.velocities, momentum);
     let weight = context.gravity * mass;
-    for v in 0..system.right.len() {
+    for v in VertexIndex::first(system.right.len()) {
         let hydrostatic = geometry.rigid[v].mul_transpose_vec3(weight);
         system.right[v] = momentum[v] + (hydrostatic - system.right[v]) * scheme.tau;
     }
@@ -206,7 +208,7 @@ fn assemble_tension(
     system: &mut LinearSystem,
 ) -> f64 {
     let (mut above, mut below) = (0.0, 0.0);
-    for v in 0..drop.mesh.positions.len() {
+    for v in drop.mesh.vertex_indices() {
         system.masses[v] = density * geometry.areas[v] * thickness;
         let pull = system.laplacian(v, &drop.mesh.positions) * tension;
         system.right[v] = pull;
@@ -234,7 +236,7 @@ pub(super) fn move_vertices(
         let before = geometry.rigid_velocity(&drop.mesh.velocities);
         (geometry.rigid_velocity(&system.velocities) * 2.0 - before, normal)
     });
-    for v in 0..drop.mesh.positions.len() {
+    for v in drop.mesh.vertex_indices() {
         let solved = system.velocities[v];
         drop.mesh.positions[v] += solved * dt;
         let before = drop.mesh.velocities[v];

@@ -13,6 +13,7 @@ use std::ops::AddAssign;
 use super::geometry::DropGeometry;
 use super::linear_system::{Coefficients, Constraint, LinearSystem, Operand, RigidMotion};
 use crate::chunks;
+use crate::mesh::index::VertexIndex;
 use crate::params::Numerics;
 
 /// Result of a solve.
@@ -70,9 +71,9 @@ impl LinearSystem {
         rate: Option<f64>,
         numerics: &Numerics,
     ) -> SolveReport {
-        let n = self.constraints.len() as u32;
         self.constrained.clear();
-        self.constrained.extend((0..n).filter(|&i| self.constraints[i as usize] != Constraint::Free));
+        self.constrained
+            .extend(VertexIndex::first(self.constraints.len()).filter(|&i| self.constraints[i] != Constraint::Free));
         self.line_frame.collect(&self.constraints, &self.constrained);
         self.reactions.copy_from_slice(&self.velocities);
         let solved = match self.iterate(geometry, k, rate, numerics) {
@@ -142,7 +143,7 @@ impl LinearSystem {
     /// diagonal leaves exact.
     fn build_preconditioner(&mut self, k: &Coefficients, numerics: &Numerics) {
         let (mut stiffness, mut mass) = (0.0, 0.0);
-        for i in 0..self.velocities.len() {
+        for i in VertexIndex::first(self.velocities.len()) {
             let pull = k.stiffness * k.tension * self.weight_sums[i].max(0.0);
             self.inverse_diagonal[i] = 1.0 / (self.masses[i] + pull + self.line_drag[i]).max(1e-300);
             (stiffness, mass) = (stiffness + pull, mass + self.masses[i]);
@@ -157,7 +158,7 @@ impl LinearSystem {
     fn impose_volume_rate(&mut self, geometry: &DropGeometry, rate: Option<f64>) -> VolumeConstraint {
         let Some(rate) = rate else { return VolumeConstraint { weight: 0.0 } };
         let mut current = 0.0;
-        for i in 0..self.velocities.len() {
+        for i in VertexIndex::first(self.velocities.len()) {
             self.gradient[i] = self.constraints[i].project(geometry.volume_gradient[i]);
             current += geometry.volume_gradient[i].dot(self.velocities[i]);
         }
@@ -216,7 +217,6 @@ impl LinearSystem {
         let curvature = self.apply(geometry, k, &self.search, motion, image);
         let curvature = self.add_line_friction(geometry, k, &self.search, image, curvature);
         for &i in &self.constrained {
-            let i = i as usize;
             image[i] = self.constraints[i].project(image[i]);
         }
         self.line_frame.project(&self.constraints, image);
@@ -243,10 +243,10 @@ impl LinearSystem {
             if *factored {
                 values.copy_from_slice(residuals);
                 factor.solve(first, values);
-                let rank = |end: usize| constrained.partition_point(|&i| (i as usize) < end);
+                let rank = |end: usize| constrained.partition_point(|i| i.to_usize() < end);
                 for &i in &constrained[rank(first)..rank(first + values.len())] {
-                    let z = &mut values[i as usize - first];
-                    *z = constraints[i as usize].project(*z);
+                    let z = &mut values[i.to_usize() - first];
+                    *z = constraints[i].project(*z);
                 }
             } else {
                 for (offset, (z, r)) in values.iter_mut().zip(residuals.iter()).enumerate() {

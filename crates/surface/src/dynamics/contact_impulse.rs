@@ -26,7 +26,7 @@ pub fn violates_constraints(
     let change: DVec3 = geometry
         .contacts
         .iter()
-        .map(|c| c.vertex as usize)
+        .map(|c| c.vertex)
         .map(|v| geometry.rigid[v] * (drop.mesh.velocities[v] - system.velocities[v]))
         .sum();
     change.length() > numerics.constraint_tolerance * (drop.velocity.length() + capillary_speed)

@@ -19,6 +19,7 @@ use super::geometry::{Contact, DropGeometry};
 use super::linear_system::{Coefficients, Constraint, LinearSystem};
 use crate::drop::{Drop, StepContext};
 use crate::mesh::VertexKind;
+use crate::mesh::index::VertexIndex;
 
 /// Difference of the cosines below which a solid has no hysteresis.
 const NO_HYSTERESIS: f64 = 1e-9;
@@ -58,7 +59,7 @@ pub fn add_line_forces(tension: f64, geometry: &DropGeometry, tau: f64, system: 
     for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::ContactLine) {
         let wetting = &contact.sample.wetting;
         let cosine = 0.5 * (wetting.cos_advancing + wetting.cos_receding);
-        system.right[contact.vertex as usize] += contact.outward * (tau * tension * cosine * contact.length);
+        system.right[contact.vertex] += contact.outward * (tau * tension * cosine * contact.length);
     }
 }
 
@@ -96,7 +97,7 @@ pub fn add_moving_solid(geometry: &DropGeometry, k: &Coefficients, system: &mut 
     if k.base_drag > 0.0 {
         let velocity = geometry.solid_velocity();
         let push = (velocity - k.base_normal * k.base_normal.dot(velocity)) * k.base_drag;
-        for v in 0..system.right.len() {
+        for v in VertexIndex::first(system.right.len()) {
             system.right[v] += geometry.rigid[v].transpose() * push;
         }
     }
@@ -114,7 +115,7 @@ pub fn solve_stick_slip(
     let numerics = &context.params.numerics;
     let mut motions: Vec<LineMotion> = geometry.contacts.iter().map(|c| initial_motion(drop, c)).collect();
     let coupled = !geometry.contacts.iter().any(|c| c.is_mobile_line() && has_hysteresis(c));
-    let without_line: Vec<DVec3> = geometry.contacts.iter().map(|c| system.right[c.vertex as usize]).collect();
+    let without_line: Vec<DVec3> = geometry.contacts.iter().map(|c| system.right[c.vertex]).collect();
     // For a drop in free fall this guess is the solution.
     for (guess, &v) in system.velocities.iter_mut().zip(&drop.mesh.velocities) {
         *guess = v + context.gravity * tau;
@@ -124,7 +125,7 @@ pub fn solve_stick_slip(
         let line_moves = motions.iter().any(|&m| m != LineMotion::Pinned);
         for (i, contact) in geometry.contacts.iter().enumerate() {
             let velocity = if line_moves { Some(drop.velocity) } else { None };
-            system.right[contact.vertex as usize] = without_line[i];
+            system.right[contact.vertex] = without_line[i];
             constrain_contact(contact, motions[i], velocity, coupled, context, tau, system);
         }
         let iterations = report.solve.iterations;
@@ -147,7 +148,7 @@ fn has_hysteresis(contact: &Contact) -> bool {
 
 /// The motion of a line vertex at the beginning of a step.
 fn initial_motion(drop: &Drop, contact: &Contact) -> LineMotion {
-    let speed = contact.outward.dot(drop.mesh.velocities[contact.vertex as usize] - contact.sample.velocity);
+    let speed = contact.outward.dot(drop.mesh.velocities[contact.vertex] - contact.sample.velocity);
     if !contact.is_mobile_line() {
         LineMotion::Pinned
     } else if !has_hysteresis(contact) {
@@ -182,7 +183,7 @@ fn constrain_contact(
     system: &mut LinearSystem,
 ) {
     let liquid = &context.params.liquid;
-    let (v, sample) = (contact.vertex as usize, &contact.sample);
+    let (v, sample) = (contact.vertex, &contact.sample);
     let mut prescribed = sample.velocity;
     if let Some(velocity) = drop_velocity.filter(|_| contact.kind == VertexKind::ContactLine) {
         let slip = velocity - sample.velocity;
@@ -224,7 +225,7 @@ fn update_motions(
 ) -> bool {
     let mut changed = false;
     for (motion, contact) in motions.iter_mut().zip(&geometry.contacts).filter(|(_, c)| c.is_mobile_line()) {
-        let v = contact.vertex as usize;
+        let v = contact.vertex;
         if *motion == LineMotion::Pinned {
             let reaction = contact.outward.dot(system.reactions[v]) / tau;
             let friction = dry_friction(contact, context.params.liquid.surface_tension);

@@ -15,8 +15,8 @@ pub fn settle_on_solids(drop: &mut Drop, context: &StepContext<'_>, geometry: &D
     for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::ContactLine) {
         let v = contact.vertex;
         let interface = drop.mesh.interface_at(v);
-        let position = substrate.closest_point(interface, drop.mesh.positions[v as usize]);
-        drop.mesh.positions[v as usize] = substrate.project_out_of_solids(interface, position);
+        let position = substrate.closest_point(interface, drop.mesh.positions[v]);
+        drop.mesh.positions[v] = substrate.project_out_of_solids(interface, position);
     }
     let slides = translate_wetted(drop, context, geometry);
     smooth_wetted(drop, context, geometry, slides);
@@ -35,7 +35,7 @@ fn translate_wetted(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropG
     let slip = drop.velocity * context.dt;
     let slides = slip.length_squared() > min_shift_squared(context);
     for contact in wetted(geometry) {
-        let position = &mut drop.mesh.positions[contact.vertex as usize];
+        let position = &mut drop.mesh.positions[contact.vertex];
         if !contact.interface.is_solid() {
             *position = context.end.closest_point(contact.interface, *position);
         } else if slides {
@@ -57,15 +57,15 @@ fn smooth_wetted(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeom
         let mesh = &drop.mesh;
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         for h in mesh.fan(v) {
-            sum += mesh.positions[mesh.to(h) as usize];
+            sum += mesh.positions[mesh.to(h)];
             count += 1.0;
         }
-        let here = mesh.positions[v as usize];
+        let here = mesh.positions[v];
         let target = here + (sum / count - here) * 0.5;
         if !slides && target.distance_squared(here) < min_shift && !substrate.solids()[solid].moves() {
             continue;
         }
         let position = substrate.closest_point(contact.interface, target);
-        drop.mesh.positions[v as usize] = substrate.project_out_of_solids(contact.interface, position);
+        drop.mesh.positions[v] = substrate.project_out_of_solids(contact.interface, position);
     }
 }

@@ -13,7 +13,9 @@
 //! line that belongs to i.
 
 use glam::{DMat3, DVec3};
+use sessile_numerics::typed_index;
 
+use crate::mesh::index::VertexIndex;
 use crate::mesh::{Interface, Mesh, VertexKind};
 use crate::substrate::{ContactSample, Substrate, WettingCache};
 
@@ -22,11 +24,16 @@ const MAX_COTANGENT: f64 = 50.0;
 /// Squared distance of two normals below which they belong to one plane.
 const SAME_PLANE: f64 = 1e-18;
 
+typed_index! {
+    /// A vertex in contact, in [`DropGeometry::contacts`].
+    pub struct ContactIndex;
+}
+
 /// Contact of one vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct Contact {
     /// The vertex.
-    pub vertex: u32,
+    pub vertex: VertexIndex,
     /// Contact line or wetted.
     pub kind: VertexKind,
     /// What it is in contact with.
@@ -69,7 +76,7 @@ pub struct DropGeometry {
     /// Vertices in contact, by ascending vertex.
     pub contacts: Vec<Contact>,
     /// Index of each vertex in `contacts`.
-    contact_index: Vec<Option<u32>>,
+    contact_index: Vec<Option<ContactIndex>>,
     /// Cotangent of the angle opposite to each half-edge.
     pub cotangents: Vec<f64>,
     /// Whether each vertex has triangles against air and on solids.
@@ -108,8 +115,8 @@ impl DropGeometry {
     /// out.
     fn accumulate_triangles(&mut self, mesh: &Mesh, origin: DVec3) -> Moments {
         let mut moments = Moments::default();
-        for (t, corners) in mesh.triangles.iter().enumerate() {
-            let [a, b, c] = corners.map(|v| mesh.positions[v as usize] - origin);
+        for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
+            let [a, b, c] = corners.map(|v| mesh.positions[v] - origin);
             let (ab, bc, ca) = (b - a, c - b, a - c);
             let cross = ca.cross(ab);
             let twice_area = cross.length();
@@ -128,7 +135,6 @@ impl DropGeometry {
                 moments.air_area += area;
             }
             for (&v, point) in corners.iter().zip([a, b, c]) {
-                let v = v as usize;
                 self.volume_gradient[v] += area_vector;
                 let q = point + sum;
                 let rigid = &mut self.rigid[v];
@@ -150,7 +156,7 @@ impl DropGeometry {
     fn normalize_vertices(&mut self, center: DVec3) {
         // About the centroid each q is shorter by four times the centroid's offset.
         let (shift, scale) = (4.0 * center, 1.0 / (12.0 * self.volume));
-        for v in 0..self.rigid.len() {
+        for v in VertexIndex::first(self.rigid.len()) {
             let (gradient, rigid) = (self.volume_gradient[v], &mut self.rigid[v]);
             rigid.x_axis = (rigid.x_axis - shift * gradient.x) * scale;
             rigid.y_axis = (rigid.y_axis - shift * gradient.y) * scale;
@@ -165,11 +171,11 @@ impl DropGeometry {
 
     fn sample_contacts(&mut self, mesh: &Mesh, substrate: &Substrate) {
         let mut wetting = WettingCache::default();
-        for v in (0..self.kinds.len()).filter(|&v| self.kinds[v] != VertexKind::Free) {
-            self.contact_index[v] = Some(self.contacts.len() as u32);
-            let interface = mesh.interface_at(v as u32);
+        for v in mesh.vertex_indices().filter(|&v| self.kinds[v] != VertexKind::Free) {
+            self.contact_index[v] = Some(ContactIndex::new(self.contacts.len()));
+            let interface = mesh.interface_at(v);
             self.contacts.push(Contact {
-                vertex: v as u32,
+                vertex: v,
                 kind: self.kinds[v],
                 interface,
                 sample: wetting.sample(substrate, interface, mesh.positions[v]),
@@ -186,14 +192,13 @@ impl DropGeometry {
         reset(&mut self.normals, n, DVec3::ZERO);
         reset(&mut self.kinds, n, VertexKind::Free);
         self.air_area = 0.0;
-        for (t, corners) in mesh.triangles.iter().enumerate() {
+        for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
             let area = mesh.area_vector(t);
             let air = mesh.interfaces[t] == Interface::Air;
             if air {
                 self.air_area += area.length();
             }
             for &v in corners {
-                let v = v as usize;
                 self.volume_gradient[v] += area;
                 if air {
                     self.normals[v] += area;
@@ -216,19 +221,19 @@ impl DropGeometry {
         if self.contacts.is_empty() {
             return;
         }
-        for (t, corners) in mesh.triangles.iter().enumerate() {
+        for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
             if mesh.interfaces[t] != Interface::Air {
                 continue;
             }
             for k in 0..3 {
-                if mesh.interface_of(mesh.twin((3 * t + k) as u32)) == Interface::Air {
+                if mesh.interface_of(mesh.twin(t.half_edge(k))) == Interface::Air {
                     continue;
                 }
                 let ends = [corners[k], corners[(k + 1) % 3]];
-                let along = mesh.positions[ends[1] as usize] - mesh.positions[ends[0] as usize];
+                let along = mesh.positions[ends[1]] - mesh.positions[ends[0]];
                 for v in ends {
-                    if let Some(index) = self.contact_index[v as usize] {
-                        let contact = &mut self.contacts[index as usize];
+                    if let Some(index) = self.contact_index[v] {
+                        let contact = &mut self.contacts[index];
                         contact.outward += 0.5 * along.cross(contact.sample.normal);
                     }
                 }
@@ -272,10 +277,10 @@ impl DropGeometry {
     /// m/s.
     pub fn deformation_speed(&self, velocities: &[DVec3], u: DVec3) -> f64 {
         let mut most: f64 = 0.0;
-        for (v, &velocity) in velocities.iter().enumerate() {
+        for (v, &velocity) in VertexIndex::first(velocities.len()).zip(velocities) {
             most = most.max(match (self.kinds[v], self.contact_index[v]) {
                 (VertexKind::Free, _) => (velocity - u).length_squared(),
-                (VertexKind::ContactLine, Some(i)) => (velocity - u).dot(self.contacts[i as usize].outward).powi(2),
+                (VertexKind::ContactLine, Some(i)) => (velocity - u).dot(self.contacts[i].outward).powi(2),
                 _ => 0.0,
             });
         }
@@ -302,7 +307,7 @@ fn finish_line_vertex(contact: &mut Contact, mesh: &Mesh, substrate: &Substrate)
         (contact.outward, contact.length) = (DVec3::ZERO, 0.0);
         return;
     };
-    let position = mesh.positions[contact.vertex as usize];
+    let position = mesh.positions[contact.vertex];
     let wetting = &mut contact.sample.wetting;
     if let Some(cosine) = wetting.cos_wet_advancing {
         let ahead = position + contact.outward * substrate.wet_history.reach(solid);

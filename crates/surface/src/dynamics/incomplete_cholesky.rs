@@ -17,6 +17,7 @@
 use glam::DVec3;
 
 use crate::chunks;
+use crate::mesh::index::VertexIndex;
 
 /// Least pivot relative to the diagonal: below, on poor meshes, the row's off-diagonals are
 /// dropped.
@@ -28,7 +29,7 @@ pub struct IncompleteCholesky {
     /// Start of each row in `entries`.
     starts: Vec<u32>,
     /// Entries of L left of the diagonal, by ascending column.
-    entries: Vec<(u32, f64)>,
+    entries: Vec<(VertexIndex, f64)>,
     /// One inverse the diagonal of L.
     inverse: Vec<f64>,
     /// Entries of the current row, by column.
@@ -39,41 +40,44 @@ impl IncompleteCholesky {
     /// Factors the matrix with these diagonals and rows of off-diagonal (column, value) pairs.
     ///
     /// A diagonal of `None` leaves a vertex out.
-    pub fn factor<R>(&mut self, count: usize, diagonal: impl Fn(usize) -> Option<f64>, row: impl Fn(usize) -> R)
-    where
-        R: Iterator<Item = (u32, f64)>,
+    pub fn factor<R>(
+        &mut self,
+        count: usize,
+        diagonal: impl Fn(VertexIndex) -> Option<f64>,
+        row: impl Fn(VertexIndex) -> R,
+    ) where
+        R: Iterator<Item = (VertexIndex, f64)>,
     {
         self.starts.clear();
         self.entries.clear();
         self.inverse.clear();
         self.row_values.clear();
         self.row_values.resize(count, 0.0);
-        for i in 0..count {
+        for i in VertexIndex::first(count) {
             let first = self.entries.len();
             self.starts.push(first as u32);
             let Some(full) = diagonal(i) else {
                 self.inverse.push(0.0);
                 continue;
             };
-            let chunk_start = i - i % chunks::CHUNK;
-            let before =
-                |&(j, _): &(u32, f64)| (chunk_start..i).contains(&(j as usize)) && self.inverse[j as usize] != 0.0;
+            let chunk_start = VertexIndex::new(i.to_usize() - i.to_usize() % chunks::CHUNK);
+            let before = |&(j, _): &(VertexIndex, f64)| (chunk_start..i).contains(&j) && self.inverse[j] != 0.0;
             self.entries.extend(row(i).filter(before));
             self.entries[first..].sort_unstable_by_key(|entry| entry.0);
             let mut left = full;
             for k in first..self.entries.len() {
                 let (j, mut value) = self.entries[k];
-                let others = self.starts[j as usize] as usize..self.starts[j as usize + 1] as usize;
+                let others = self.starts[j] as usize..self.starts[j.to_usize() + 1] as usize;
                 for &(column, l) in &self.entries[others] {
-                    value -= l * self.row_values[column as usize];
+                    value -= l * self.row_values[column];
                 }
-                value *= self.inverse[j as usize];
+                value *= self.inverse[j];
                 self.entries[k].1 = value;
-                self.row_values[j as usize] = value;
+                self.row_values[j] = value;
                 left -= value * value;
             }
             for &(j, _) in &self.entries[first..] {
-                self.row_values[j as usize] = 0.0;
+                self.row_values[j] = 0.0;
             }
             if left < MIN_PIVOT * full {
                 self.entries.truncate(first);
@@ -90,7 +94,7 @@ impl IncompleteCholesky {
         for i in 0..x.len() {
             let mut value = x[i];
             for &(j, l) in row(i) {
-                value -= x[j as usize - first] * l;
+                value -= x[j.to_usize() - first] * l;
             }
             x[i] = value * self.inverse[first + i];
         }
@@ -98,7 +102,7 @@ impl IncompleteCholesky {
             let value = x[i] * self.inverse[first + i];
             x[i] = value;
             for &(j, l) in row(i) {
-                x[j as usize - first] -= value * l;
+                x[j.to_usize() - first] -= value * l;
             }
         }
     }
@@ -112,21 +116,26 @@ mod tests {
     #[test]
     fn the_factor_of_a_path_graph_is_exact() {
         let n = 50;
-        let beside = |i: usize| {
-            [i.checked_sub(1), Some(i + 1).filter(|&j| j < n)].into_iter().flatten().map(|j| (j as u32, -1.0))
+        let beside = |i: VertexIndex| {
+            let i = i.to_usize();
+            [i.checked_sub(1), Some(i + 1).filter(|&j| j < n)]
+                .into_iter()
+                .flatten()
+                .map(|j| (VertexIndex::new(j), -1.0))
         };
         // One vertex is fixed.
-        let diagonal = |i: usize| (i != 20).then_some(2.3);
+        let fixed = VertexIndex::new(20);
+        let diagonal = |i: VertexIndex| (i != fixed).then_some(2.3);
         let mut factor = IncompleteCholesky::default();
         factor.factor(n, diagonal, beside);
         let right: Vec<DVec3> = (0..n).map(|i| DVec3::new((i as f64).sin(), i as f64, 1.0)).collect();
         let mut x = right.clone();
         factor.solve(0, &mut x);
-        for i in (0..n).filter(|&i| i != 20) {
-            let image = x[i] * 2.3 - beside(i).map(|(j, _)| x[j as usize]).sum::<DVec3>();
+        for i in VertexIndex::first(n).filter(|&i| i != fixed) {
+            let image = x[i] * 2.3 - beside(i).map(|(j, _)| x[j]).sum::<DVec3>();
             let off = image.distance(right[i]);
             assert!(off < 1e-10, "row {i} is off by {off}");
         }
-        assert_eq!(x[20], DVec3::ZERO, "a fixed vertex stays at zero");
+        assert_eq!(x[fixed], DVec3::ZERO, "a fixed vertex stays at zero");
     }
 }

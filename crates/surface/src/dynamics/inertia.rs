@@ -26,9 +26,11 @@
 //! of n vertices the envelope has about 1.5 n^1.5 entries, fewer on ligaments.
 
 use glam::DVec3;
+use sessile_numerics::typed_index;
 
 use super::geometry::DropGeometry;
 use crate::mesh::Mesh;
+use crate::mesh::index::{HalfEdgeIndex, VertexIndex};
 
 /// β: how quickly the interior flow decays with depth.
 const BETA: f64 = 0.5;
@@ -59,17 +61,22 @@ impl InertiaDepths {
     }
 }
 
+typed_index! {
+    /// A row of the Poisson problem.
+    struct RowIndex;
+}
+
 /// The factored Poisson problem of the flow along a surface.
 #[derive(Clone, Debug, Default)]
 pub struct Inertia {
     /// ρ/(g h), in kg/m⁴; 0 where the flow is not carried.
     scale: f64,
     /// Vertices in the order of the rows, the row of each vertex, and whether it has one.
-    order: Vec<u32>,
-    rows: Vec<u32>,
+    order: Vec<VertexIndex>,
+    rows: Vec<RowIndex>,
     numbered: Vec<bool>,
     /// First column of each row, and where the row begins in `values`; it ends with the diagonal.
-    first: Vec<u32>,
+    first: Vec<RowIndex>,
     starts: Vec<usize>,
     values: Vec<f64>,
     /// Share of each vertex in the area, by which changes of the volume are removed.
@@ -95,18 +102,18 @@ impl Inertia {
         self.scale = 0.0;
         self.number_vertices(mesh);
         let n = mesh.positions.len();
-        let weight = |h: u32| {
-            let pair = geometry.cotangents[h as usize] + geometry.cotangents[mesh.twin(h) as usize];
+        let weight = |h: HalfEdgeIndex| {
+            let pair = geometry.cotangents[h] + geometry.cotangents[mesh.twin(h)];
             (0.5 * pair).max(MIN_WEIGHT)
         };
         self.first.clear();
         self.starts.clear();
         let (mut size, mut work) = (0, 0);
-        for (row, &v) in self.order.iter().enumerate() {
-            let first = mesh.fan(v).map(|h| self.rows[mesh.to(h) as usize]).fold(row as u32, u32::min);
+        for (row, &v) in RowIndex::first(n).zip(&self.order) {
+            let first = mesh.fan(v).map(|h| self.rows[mesh.to(h)]).fold(row, RowIndex::min);
             self.first.push(first);
             self.starts.push(size);
-            let width = row - first as usize + 1;
+            let width = row.to_usize() - first.to_usize() + 1;
             size += width;
             work += width * width;
         }
@@ -119,12 +126,12 @@ impl Inertia {
         self.values.resize(size, 0.0);
         for row in 0..n {
             let (start, end) = (self.starts[row], self.starts[row + 1]);
-            let first = self.first[row] as usize;
+            let first = self.first[row].to_usize();
             let mut sum = 0.0;
             for h in mesh.fan(self.order[row]) {
                 let w = weight(h);
                 sum += w;
-                let column = self.rows[mesh.to(h) as usize] as usize;
+                let column = self.rows[mesh.to(h)].to_usize();
                 if column < row {
                     self.values[start + column - first] -= w;
                 }
@@ -143,16 +150,16 @@ impl Inertia {
     /// Numbers the vertices in breadth-first order, started from the end of a first traversal.
     fn number_vertices(&mut self, mesh: &Mesh) {
         let n = mesh.positions.len();
-        let mut first = 0;
+        let mut first = VertexIndex::new(0);
         for _ in 0..2 {
             self.order.clear();
             self.rows.clear();
-            self.rows.resize(n, 0);
+            self.rows.resize(n, RowIndex::new(0));
             self.numbered.clear();
             self.numbered.resize(n, false);
             let mut at = 0;
             // A drop is one component; further ones would follow.
-            for start in std::iter::once(first).chain(0..n as u32) {
+            for start in std::iter::once(first).chain(mesh.vertex_indices()) {
                 self.number(start);
                 while at < self.order.len() {
                     for h in mesh.fan(self.order[at]) {
@@ -164,14 +171,14 @@ impl Inertia {
                     break;
                 }
             }
-            first = self.order.last().copied().unwrap_or(0);
+            first = self.order.last().copied().unwrap_or(first);
         }
     }
 
     /// Appends a vertex to the order unless it is in it.
-    fn number(&mut self, v: u32) {
-        if !std::mem::replace(&mut self.numbered[v as usize], true) {
-            self.rows[v as usize] = self.order.len() as u32;
+    fn number(&mut self, v: VertexIndex) {
+        if !std::mem::replace(&mut self.numbered[v], true) {
+            self.rows[v] = RowIndex::new(self.order.len());
             self.order.push(v);
         }
     }
@@ -179,11 +186,11 @@ impl Inertia {
     /// Replaces the matrix by its Cholesky factor, row by row.
     fn factor(&mut self) {
         for row in 0..self.first.len() {
-            let (start, first) = (self.starts[row], self.first[row] as usize);
+            let (start, first) = (self.starts[row], self.first[row].to_usize());
             let (before, rest) = self.values.split_at_mut(start);
             let this = &mut rest[..row - first + 1];
             for column in first..row {
-                let (other, begin) = (self.starts[column], self.first[column] as usize);
+                let (other, begin) = (self.starts[column], self.first[column].to_usize());
                 let overlap = begin.max(first);
                 let sum = dot(
                     &this[overlap - first..column - first],
@@ -203,22 +210,21 @@ impl Inertia {
     pub fn apply(&mut self, geometry: &DropGeometry, v: &[DVec3], u: DVec3, out: &mut [DVec3]) -> DVec3 {
         let c = &geometry.volume_gradient;
         let mut surplus = 0.0;
-        for (row, &vertex) in self.order.iter().enumerate() {
-            let i = vertex as usize;
+        for (row, &i) in self.order.iter().enumerate() {
             let q = c[i].dot(v[i] - u);
             surplus += q;
             self.potential[row] = q;
         }
         let x = &mut self.potential;
         for (row, &vertex) in self.order.iter().enumerate() {
-            x[row] -= surplus * self.shares[vertex as usize];
+            x[row] -= surplus * self.shares[vertex];
         }
         for row in 0..x.len() {
-            let (start, end, first) = (self.starts[row], self.starts[row + 1] - 1, self.first[row] as usize);
+            let (start, end, first) = (self.starts[row], self.starts[row + 1] - 1, self.first[row].to_usize());
             x[row] = (x[row] - dot(&self.values[start..end], &x[first..row])) / self.values[end];
         }
         for row in (0..x.len()).rev() {
-            let (start, end, first) = (self.starts[row], self.starts[row + 1] - 1, self.first[row] as usize);
+            let (start, end, first) = (self.starts[row], self.starts[row + 1] - 1, self.first[row].to_usize());
             let (before, rest) = x.split_at_mut(row);
             rest[0] /= self.values[end];
             let value = rest[0];
@@ -226,10 +232,9 @@ impl Inertia {
                 *x -= l * value;
             }
         }
-        let mean: f64 = self.order.iter().zip(x.iter()).map(|(&v, x)| self.shares[v as usize] * x).sum();
+        let mean: f64 = self.order.iter().zip(x.iter()).map(|(&v, x)| self.shares[v] * x).sum();
         let mut sum = DVec3::ZERO;
-        for (&vertex, x) in self.order.iter().zip(x.iter()) {
-            let i = vertex as usize;
+        for (&i, x) in self.order.iter().zip(x.iter()) {
             let push = c[i] * (self.scale * (x - mean));
             out[i] = push;
             sum += push;
@@ -270,7 +275,7 @@ mod tests {
         let mut flow = vec![DVec3::ZERO; v.len()];
         inertia.apply(&geometry, &v, DVec3::ZERO, &mut flow);
         let (mut energy, mut shell) = (0.0, 0.0);
-        for i in 0..v.len() {
+        for i in VertexIndex::first(v.len()) {
             let own = geometry.areas[i] * v[i].length_squared();
             energy += own * depths.shell + v[i].dot(flow[i]);
             shell += own * depth;

@@ -15,6 +15,7 @@
 use glam::{DMat3, DVec3};
 
 use super::linear_system::Constraint;
+use crate::mesh::index::VertexIndex;
 
 /// Relative shift of Σ t tᵀ, which has no normal component on a plane.
 const REGULARIZATION: f64 = 1e-12;
@@ -22,18 +23,18 @@ const REGULARIZATION: f64 = 1e-12;
 /// The vertices that follow the motion of the contact line along itself.
 #[derive(Clone, Debug, Default)]
 pub struct LineFrame {
-    vertices: Vec<u32>,
+    vertices: Vec<VertexIndex>,
     /// (Σ t tᵀ)⁻¹.
     inverse: DMat3,
 }
 
 impl LineFrame {
     /// Collects the vertices of the contact line among the constrained ones.
-    pub fn collect(&mut self, constraints: &[Constraint], constrained: &[u32]) {
+    pub fn collect(&mut self, constraints: &[Constraint], constrained: &[VertexIndex]) {
         self.vertices.clear();
         let mut sum = DMat3::ZERO;
         for &v in constrained {
-            if let Constraint::ContactLine { along, .. } = constraints[v as usize] {
+            if let Constraint::ContactLine { along, .. } = constraints[v] {
                 self.vertices.push(v);
                 sum += DMat3::from_cols(along * along.x, along * along.y, along * along.z);
             }
@@ -47,19 +48,19 @@ impl LineFrame {
         if self.vertices.is_empty() {
             return;
         }
-        let tangent = |v: usize| match constraints[v] {
+        let tangent = |v: VertexIndex| match constraints[v] {
             Constraint::ContactLine { along, .. } => along,
             _ => DVec3::ZERO,
         };
         let mut sum = DVec3::ZERO;
         for &v in &self.vertices {
-            let t = tangent(v as usize);
-            sum += t * t.dot(values[v as usize]);
+            let t = tangent(v);
+            sum += t * t.dot(values[v]);
         }
         let u = self.inverse * sum;
         for &v in &self.vertices {
-            let t = tangent(v as usize);
-            let value = &mut values[v as usize];
+            let t = tangent(v);
+            let value = &mut values[v];
             *value += t * t.dot(u - *value);
         }
     }

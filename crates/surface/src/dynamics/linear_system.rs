@@ -27,6 +27,7 @@ use super::incomplete_cholesky::IncompleteCholesky;
 use super::inertia::Inertia;
 use super::line_frame::LineFrame;
 use crate::chunks;
+use crate::mesh::index::{HalfEdgeIndex, VertexIndex};
 use crate::mesh::{Interface, Mesh};
 
 /// The directions in which a vertex may move.
@@ -93,12 +94,13 @@ struct Edge {
     /// Cotangent weight.
     weight: f64,
     /// The other vertex.
-    column: u32,
+    column: VertexIndex,
 }
 
 /// Matrix and vectors; keeps its memory between calls.
 #[derive(Clone, Debug, Default)]
 pub struct LinearSystem {
+    /// Where the edges of each vertex begin in `edges`, and where the last ones end.
     rows: Vec<u32>,
     edges: Vec<Edge>,
     pub(super) weight_sums: Vec<f64>,
@@ -111,7 +113,7 @@ pub struct LinearSystem {
     /// Constraint of each vertex.
     pub constraints: Vec<Constraint>,
     /// Vertices that are not free, ascending; collected by a solve.
-    pub(super) constrained: Vec<u32>,
+    pub(super) constrained: Vec<VertexIndex>,
     /// Motion of the contact line along itself; collected by a solve.
     pub(super) line_frame: LineFrame,
     /// τ times the friction of a line vertex, across the line where it is constrained to it, in kg.
@@ -151,7 +153,7 @@ impl LinearSystem {
         self.edges.clear();
         self.weight_sums.clear();
         self.inertia.clear();
-        for v in 0..n {
+        for v in mesh.vertex_indices() {
             self.assemble_row(mesh, geometry, v, include_solids);
         }
         self.rows.push(self.edges.len() as u32);
@@ -178,19 +180,19 @@ impl LinearSystem {
         }
     }
 
-    fn assemble_row(&mut self, mesh: &Mesh, geometry: &DropGeometry, v: usize, include_solids: bool) {
+    fn assemble_row(&mut self, mesh: &Mesh, geometry: &DropGeometry, v: VertexIndex, include_solids: bool) {
         let first = self.edges.len();
         self.rows.push(first as u32);
-        let counts = |h: u32| include_solids || mesh.interface_of(h) == Interface::Air;
+        let counts = |h: HalfEdgeIndex| include_solids || mesh.interface_of(h) == Interface::Air;
         let mut sum = 0.0;
-        for h in mesh.fan(v as u32) {
+        for h in mesh.fan(v) {
             let twin = mesh.twin(h);
             let mut weight = 0.0;
             if counts(h) {
-                weight += 0.5 * geometry.cotangents[h as usize];
+                weight += 0.5 * geometry.cotangents[h];
             }
             if counts(twin) {
-                weight += 0.5 * geometry.cotangents[twin as usize];
+                weight += 0.5 * geometry.cotangents[twin];
             }
             self.edges.push(Edge { across: DVec3::ZERO, weight, column: mesh.to(h) });
             sum += weight;
@@ -201,7 +203,7 @@ impl LinearSystem {
         }
         // The corners opposite to an edge are the neighbors before and after it in the fan.
         let fan = &mut self.edges[first..];
-        let position = |e: &Edge| mesh.positions[e.column as usize];
+        let position = |e: &Edge| mesh.positions[e.column];
         let mut before = fan.last().map(position).unwrap_or_default();
         let start = fan.first().map(position).unwrap_or_default();
         let mut here = start;
@@ -214,17 +216,17 @@ impl LinearSystem {
 
     /// The edges that leave a vertex.
     #[inline]
-    fn row(&self, v: usize) -> &[Edge] {
-        &self.edges[self.rows[v] as usize..self.rows[v + 1] as usize]
+    fn row(&self, v: VertexIndex) -> &[Edge] {
+        &self.edges[self.rows[v] as usize..self.rows[v.to_usize() + 1] as usize]
     }
 
     /// Σ_j w_ij (x_i − x_j): the gradient of the free area where `x` are the positions, in m.
-    pub fn laplacian(&self, v: usize, x: &[DVec3]) -> DVec3 {
-        self.row(v).iter().map(|e| (x[v] - x[e.column as usize]) * e.weight).sum()
+    pub fn laplacian(&self, v: VertexIndex, x: &[DVec3]) -> DVec3 {
+        self.row(v).iter().map(|e| (x[v] - x[e.column]) * e.weight).sum()
     }
 
     /// Σ_j w_ij.
-    pub fn weight_sum(&self, v: usize) -> f64 {
+    pub fn weight_sum(&self, v: VertexIndex) -> f64 {
         self.weight_sums[v]
     }
 
@@ -245,8 +247,8 @@ impl LinearSystem {
         let mass = if k.rigid_mass > 0.0 { k.rigid_mass } else { self.masses.iter().sum() };
         let mut matrix = DMat3::from_diagonal(DVec3::splat(mass + k.base_drag));
         for &i in &self.constrained {
-            if let Constraint::ContactLine { outward, .. } = self.constraints[i as usize] {
-                let column = outward * self.line_drag[i as usize];
+            if let Constraint::ContactLine { outward, .. } = self.constraints[i] {
+                let column = outward * self.line_drag[i];
                 matrix += DMat3::from_cols(column * outward.x, column * outward.y, column * outward.z);
             }
         }
@@ -270,7 +272,8 @@ impl LinearSystem {
         }
         out.clear();
         out.extend(
-            (0..v.len()).map(|i| (v[i] - u) * self.masses[i] + self.flow[i] + geometry.rigid[i].transpose() * push),
+            VertexIndex::first(v.len())
+                .map(|i| (v[i] - u) * self.masses[i] + self.flow[i] + geometry.rigid[i].transpose() * push),
         );
     }
 
@@ -292,7 +295,7 @@ impl LinearSystem {
         }
         chunks::sum(v.len(), |range| {
             let mut motion = RigidMotion::default();
-            for i in range {
+            for i in VertexIndex::range(range) {
                 motion.add(geometry.rigid[i], self.masses[i], v[i]);
             }
             motion
@@ -301,10 +304,10 @@ impl LinearSystem {
 
     /// κ K v at a vertex; `tension` is κσ and `pressure` κp.
     #[inline]
-    fn stiffness_row(&self, i: usize, v: &[DVec3], tension: f64, pressure: f64) -> DVec3 {
+    fn stiffness_row(&self, i: VertexIndex, v: &[DVec3], tension: f64, pressure: f64) -> DVec3 {
         let (mut pull, mut torsion) = (v[i] * self.weight_sums[i], DVec3::ZERO);
         for e in self.row(i) {
-            let other = v[e.column as usize];
+            let other = v[e.column];
             pull -= other * e.weight;
             torsion += other.cross(e.across);
         }
@@ -322,10 +325,10 @@ impl LinearSystem {
     ) -> f64 {
         let rigid = RigidForce::new(k, motion);
         let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
-        let curvature_flow_row = |i: usize| {
+        let curvature_flow_row = |i: VertexIndex| {
             let mut pull = v[i] * self.weight_sums[i];
             for e in self.row(i) {
-                pull -= v[e.column as usize] * e.weight;
+                pull -= v[e.column] * e.weight;
             }
             pull * tension + v[i] * self.masses[i]
         };
@@ -333,7 +336,7 @@ impl LinearSystem {
         chunks::update_one(out, |first, out| {
             let mut dot = 0.0;
             for (offset, image) in out.iter_mut().enumerate() {
-                let i = first + offset;
+                let i = VertexIndex::new(first + offset);
                 *image = if k.rigid_mass == 0.0 {
                     curvature_flow_row(i)
                 } else {
@@ -341,7 +344,7 @@ impl LinearSystem {
                         + (v[i] - rigid.u) * self.masses[i]
                         + geometry.rigid[i].mul_transpose_vec3(rigid.push)
                 };
-                if let Some(flow) = flow.get(i) {
+                if let Some(flow) = flow.get(i.to_usize()) {
                     *image += *flow;
                 }
                 dot += v[i].dot(*image);
@@ -351,7 +354,7 @@ impl LinearSystem {
     }
 
     /// The part of a velocity that the friction of a line vertex acts on.
-    fn slip(&self, i: usize, velocity: DVec3) -> DVec3 {
+    fn slip(&self, i: VertexIndex, velocity: DVec3) -> DVec3 {
         match self.constraints[i] {
             Constraint::ContactLine { outward, .. } => outward * outward.dot(velocity),
             _ => velocity,
@@ -374,7 +377,6 @@ impl LinearSystem {
         }
         let mut sum = DVec3::ZERO;
         for &i in &self.constrained {
-            let i = i as usize;
             let slip = self.slip(i, v[i] - mean);
             power += slip.length_squared() * self.line_drag[i];
             image[i] += slip * self.line_drag[i];
@@ -397,7 +399,6 @@ impl LinearSystem {
         let (v, rigid) = (&self.velocities, RigidForce::new(k, &motion));
         let (tension, pressure) = (k.stiffness * k.tension, k.stiffness * k.pressure);
         for &i in &self.constrained {
-            let i = i as usize;
             let image = self.stiffness_row(i, v, tension, pressure)
                 + (v[i] - rigid.u) * self.masses[i]
                 + self.flow[i]
@@ -412,9 +413,11 @@ impl LinearSystem {
     /// Fixed vertices are left out.
     pub(super) fn build_factor(&mut self, tension: f64) {
         let Self { factor, rows, edges, inverse_diagonal, constraints, .. } = self;
-        let diagonal = |i: usize| (constraints[i] != Constraint::Fixed).then(|| 1.0 / inverse_diagonal[i]);
-        let row =
-            |i: usize| edges[rows[i] as usize..rows[i + 1] as usize].iter().map(|e| (e.column, -tension * e.weight));
+        let diagonal = |i: VertexIndex| (constraints[i] != Constraint::Fixed).then(|| 1.0 / inverse_diagonal[i]);
+        let row = |i: VertexIndex| {
+            let range = rows[i] as usize..rows[i.to_usize() + 1] as usize;
+            edges[range].iter().map(|e| (e.column, -tension * e.weight))
+        };
         factor.factor(constraints.len(), diagonal, row);
     }
 }

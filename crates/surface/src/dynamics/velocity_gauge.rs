@@ -18,6 +18,7 @@ use super::contact_line;
 use super::geometry::DropGeometry;
 use super::volume_correction::normal_speed_squared;
 use crate::drop::Drop;
+use crate::mesh::index::VertexIndex;
 use crate::mesh::{Mesh, VertexKind};
 
 /// Shifts of the velocities: the first is exact in flight and on planes.
@@ -40,12 +41,12 @@ pub fn remove_tangential_velocity_of_shell(drop: &mut Drop, geometry: &DropGeome
         let sum: DVec3 = masses.iter().zip(&drop.mesh.velocities).map(|(&m, &v)| v * m).sum();
         sum - normal * normal.dot(sum)
     };
-    let free = |v: &usize| geometry.kinds[*v] == VertexKind::Free;
-    let free_mass: f64 = (0..masses.len()).filter(free).map(|v| masses[v]).sum();
+    let free = |v: &VertexIndex| geometry.kinds[*v] == VertexKind::Free;
+    let free_mass: f64 = drop.mesh.vertex_indices().filter(free).map(|v| masses[v]).sum();
     let before = momentum(drop);
     project_onto_normals(drop, geometry, before / masses.iter().sum::<f64>());
     let missing = (before - momentum(drop)) / free_mass.max(f64::MIN_POSITIVE);
-    for v in (0..masses.len()).filter(free) {
+    for v in drop.mesh.vertex_indices().filter(free) {
         drop.mesh.velocities[v] += missing;
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
@@ -54,7 +55,7 @@ pub fn remove_tangential_velocity_of_shell(drop: &mut Drop, geometry: &DropGeome
 /// Removes the tangential velocities of free vertices relative to `u`, in m/s, and the growth of
 /// the volume.
 fn project_onto_normals(drop: &mut Drop, geometry: &DropGeometry, u: DVec3) {
-    for v in 0..drop.mesh.velocities.len() {
+    for v in drop.mesh.vertex_indices() {
         if geometry.kinds[v] == VertexKind::Free {
             let n = geometry.normals[v];
             let relative = drop.mesh.velocities[v] - u;
@@ -63,15 +64,16 @@ fn project_onto_normals(drop: &mut Drop, geometry: &DropGeometry, u: DVec3) {
     }
     let growth: f64 = geometry.volume_gradient.iter().zip(&drop.mesh.velocities).map(|(c, &v)| c.dot(v)).sum();
     let in_flight = !geometry.on_solid();
-    let weight = |mesh: &Mesh, v: usize| if in_flight { normal_speed_squared(mesh, geometry, v, u) } else { 1.0 };
-    let free = |v: &usize| geometry.kinds[*v] == VertexKind::Free;
-    let count = drop.mesh.velocities.len();
-    let total: f64 = (0..count)
+    let weight = |mesh: &Mesh, v: VertexIndex| if in_flight { normal_speed_squared(mesh, geometry, v, u) } else { 1.0 };
+    let free = |v: &VertexIndex| geometry.kinds[*v] == VertexKind::Free;
+    let total: f64 = drop
+        .mesh
+        .vertex_indices()
         .filter(free)
         .map(|v| geometry.volume_gradient[v].dot(geometry.normals[v]) * weight(&drop.mesh, v))
         .sum();
     if total > 0.0 {
-        for v in (0..count).filter(free) {
+        for v in drop.mesh.vertex_indices().filter(free) {
             let removed = weight(&drop.mesh, v) * (growth / total);
             drop.mesh.velocities[v] -= geometry.normals[v] * removed;
         }
@@ -92,12 +94,12 @@ fn restore_velocity(drop: &mut Drop, geometry: &DropGeometry) {
     for _ in 0..CURVED_PASSES {
         let missing = drop.velocity - geometry.rigid_velocity(&drop.mesh.velocities);
         let missing = missing - normal * normal.dot(missing);
-        for v in (0..drop.mesh.velocities.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free) {
+        for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] == VertexKind::Free) {
             drop.mesh.velocities[v] += missing;
         }
         for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::ContactLine) {
             let n = contact.sample.normal;
-            drop.mesh.velocities[contact.vertex as usize] += missing - n * n.dot(missing);
+            drop.mesh.velocities[contact.vertex] += missing - n * n.dot(missing);
         }
     }
 }

@@ -29,6 +29,7 @@ use super::linear_system::{Coefficients, Constraint, LinearSystem};
 use super::velocity_gauge;
 use super::volume_correction::restore_volume;
 use crate::drop::{Drop, Scratch, StepContext};
+use crate::mesh::index::VertexIndex;
 use crate::mesh::{Interface, VertexKind};
 
 /// The paper's coefficients, in SI units.
@@ -92,7 +93,7 @@ pub fn advance(
     apply_external_forces(drop, context, paper, geometry, system);
     damp(drop, dt, paper, system);
     let flow = paper.gamma * (dt / REFERENCE_STEP) * dt;
-    for v in 0..system.right.len() {
+    for v in VertexIndex::first(system.right.len()) {
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (flow / dt);
     }
     push_contact_line(drop, geometry, paper, context, system);
@@ -127,14 +128,14 @@ fn lump(drop: &Drop, geometry: &DropGeometry, masses: &mut [f64], pull: &mut Vec
     let mesh = &drop.mesh;
     pull.clear();
     pull.resize(mesh.positions.len(), DVec3::ZERO);
-    for (t, corners) in mesh.triangles.iter().enumerate() {
+    for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
         let third = mesh.area_vector(t).length() / 3.0;
         let air = mesh.interfaces[t] == Interface::Air;
         for k in 0..3 {
-            let (a, b) = (corners[k] as usize, corners[(k + 1) % 3] as usize);
+            let (a, b) = (corners[k], corners[(k + 1) % 3]);
             masses[a] += third;
             if air {
-                let along = (mesh.positions[a] - mesh.positions[b]) * (0.5 * geometry.cotangents[3 * t + k]);
+                let along = (mesh.positions[a] - mesh.positions[b]) * (0.5 * geometry.cotangents[t.half_edge(k)]);
                 pull[a] += along;
                 pull[b] -= along;
             }
@@ -155,7 +156,7 @@ fn apply_external_forces(
         *velocity += context.gravity * context.dt;
     }
     for contact in &geometry.contacts {
-        let (v, sample) = (contact.vertex as usize, &contact.sample);
+        let (v, sample) = (contact.vertex, &contact.sample);
         let relative = drop.mesh.velocities[v] - sample.velocity;
         let relative = relative - sample.normal * sample.normal.dot(relative);
         let lost = paper.friction * per_step;
@@ -174,7 +175,7 @@ fn kept(paper: &PaperParams, dt: f64) -> f64 {
 /// Damping (zhang2011, eq. 3), with η limited by its explicit stability.
 fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
     let kept = kept(paper, dt);
-    for v in 0..system.velocities.len() {
+    for v in drop.mesh.vertex_indices() {
         system.velocities[v] = drop.mesh.velocities[v] * kept;
         if paper.eta > 0.0 {
             let steepest = system.weight_sum(v) / system.masses[v];
@@ -190,7 +191,8 @@ fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
 ///
 /// The force is implicit, so that any α is stable: a line that advances by half an edge relative to
 /// the drop lowers its angle by about a radian. It acts between the line and the free surface,
-/// which carries the reaction by area: on a uniform solid the forces on a closed line balance.
+/// which carries the reaction by area: on a uniform solid the forces on a closed line balance. A
+/// line in a corner between solids cannot follow, and would leave the reaction to push the drop.
 fn push_contact_line(
     drop: &Drop,
     geometry: &DropGeometry,
@@ -201,9 +203,8 @@ fn push_contact_line(
     let dt = context.dt;
     let reach = 0.5 * drop.target_edge(context.params.edge);
     let mut sum = DVec3::ZERO;
-    let on_line = |kind: VertexKind, interface: Interface| kind == VertexKind::ContactLine && interface.is_solid();
-    for contact in geometry.contacts.iter().filter(|c| on_line(c.kind, c.interface)) {
-        let (v, sample) = (contact.vertex as usize, &contact.sample);
+    for contact in geometry.contacts.iter().filter(|c| c.is_mobile_line() && c.interface.is_solid()) {
+        let (v, sample) = (contact.vertex, &contact.sample);
         let normal = geometry.normals[v];
         let theta = normal.dot(sample.normal).clamp(-1.0, 1.0).acos();
         let (advancing, receding) = (sample.wetting.cos_advancing.acos(), sample.wetting.cos_receding.acos());
@@ -230,7 +231,7 @@ fn push_contact_line(
 /// Moves all but the wetted vertices, which follow the drop; returns the speeds.
 fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceReport {
     let mut report = AdvanceReport::default();
-    for v in 0..drop.mesh.positions.len() {
+    for v in VertexIndex::first(drop.mesh.positions.len()) {
         let velocity = drop.mesh.velocities[v];
         if geometry.kinds[v] != VertexKind::Wetted {
             drop.mesh.positions[v] += velocity * dt;
@@ -250,7 +251,7 @@ fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceRe
 fn correct_globally(drop: &mut Drop, geometry: &DropGeometry, dt: f64, before: &mut Vec<DVec3>) {
     before.clone_from(&drop.mesh.positions);
     restore_volume(drop, geometry);
-    for v in (0..before.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free) {
+    for v in VertexIndex::first(before.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free) {
         drop.mesh.velocities[v] += (drop.mesh.positions[v] - before[v]) / dt;
     }
     drop.deformation_speed = geometry.deformation_speed(&drop.mesh.velocities, drop.velocity);
@@ -260,18 +261,18 @@ fn correct_globally(drop: &mut Drop, geometry: &DropGeometry, dt: f64, before: &
 fn correct_locally(drop: &mut Drop, geometry: &DropGeometry, means: &mut Vec<DVec3>) {
     let mesh = &mut drop.mesh;
     let Some(rigid) = RigidBodyMotion::fit(&mesh.positions, &mesh.velocities, &geometry.areas) else { return };
-    let rate = |v: usize| geometry.normals[v].dot(mesh.velocities[v] - rigid.velocity_at(mesh.positions[v]));
+    let rate = |v: VertexIndex| geometry.normals[v].dot(mesh.velocities[v] - rigid.velocity_at(mesh.positions[v]));
     means.clear();
-    means.extend((0..mesh.positions.len()).map(|v| {
+    means.extend(mesh.vertex_indices().map(|v| {
         let (mut sum, mut weight) = (geometry.areas[v] * rate(v), geometry.areas[v]);
-        for h in mesh.fan(v as u32) {
-            let w = mesh.to(h) as usize;
+        for h in mesh.fan(v) {
+            let w = mesh.to(h);
             sum += geometry.areas[w] * rate(w);
             weight += geometry.areas[w];
         }
         geometry.normals[v] * if weight > 0.0 { sum / weight } else { 0.0 }
     }));
-    for v in 0..mesh.positions.len() {
+    for v in mesh.vertex_indices() {
         if geometry.kinds[v] == VertexKind::Free {
             mesh.velocities[v] -= means[v];
         }
@@ -289,7 +290,7 @@ impl RigidBodyMotion {
     /// Weighted least-squares fit; `None` where the weights vanish.
     fn fit(positions: &[DVec3], velocities: &[DVec3], weights: &[f64]) -> Option<Self> {
         let (mut total, mut center, mut velocity) = (0.0, DVec3::ZERO, DVec3::ZERO);
-        for v in 0..positions.len() {
+        for v in VertexIndex::first(positions.len()) {
             total += weights[v];
             center += positions[v] * weights[v];
             velocity += velocities[v] * weights[v];
@@ -299,7 +300,7 @@ impl RigidBodyMotion {
         }
         (center, velocity) = (center / total, velocity / total);
         let (mut inertia, mut spin) = (DMat3::ZERO, DVec3::ZERO);
-        for v in 0..positions.len() {
+        for v in VertexIndex::first(positions.len()) {
             let arm = positions[v] - center;
             let outer = DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
             inertia += (DMat3::IDENTITY * arm.length_squared() - outer) * weights[v];

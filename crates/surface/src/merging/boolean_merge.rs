@@ -18,7 +18,8 @@ use super::sdf_body::extend_into_solids;
 use crate::drop::{Drop, Scratch};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::check::check_crossings;
-use crate::mesh::{Interface, Mesh, VertexKind, previous};
+use crate::mesh::index::{HalfEdgeIndex, VertexIndex, plain_triangles};
+use crate::mesh::{Interface, Mesh, VertexKind};
 use crate::params::Params;
 use crate::rebuild::{MAX_PASSES, encloses_its_volume, remesh_and_restore};
 use crate::substrate::Substrate;
@@ -89,7 +90,8 @@ pub fn remesh_merged(drop: &mut Drop, substrate: &Substrate, params: &Params, sc
 
 /// The half-edge mesh of a closed surface.
 fn to_mesh(surface: TaggedSurface) -> Result<Mesh, BooleanError> {
-    let plain = TriMesh { positions: surface.positions, triangles: surface.triangles, ..TriMesh::default() };
+    let triangles = plain_triangles(&surface.triangles);
+    let plain = TriMesh { positions: surface.positions, triangles, ..TriMesh::default() };
     let mut mesh = Mesh::from_triangles(&plain).ok_or(BooleanError::Tangled)?;
     if mesh.positions.len() != surface.velocities.len() {
         return Err(BooleanError::Tangled);
@@ -125,10 +127,10 @@ fn close_on_solids(
 struct OpenSurface {
     positions: Vec<DVec3>,
     velocities: Vec<DVec3>,
-    triangles: Vec<[u32; 3]>,
+    triangles: Vec<[VertexIndex; 3]>,
     interfaces: Vec<Interface>,
     /// Interface of the removed triangle at each of its directed edges.
-    removed: BTreeMap<[u32; 2], Interface>,
+    removed: BTreeMap<[VertexIndex; 2], Interface>,
 }
 
 impl OpenSurface {
@@ -148,11 +150,12 @@ impl OpenSurface {
     }
 
     /// The boundary loops, in the direction of the wetted faces that will close them.
-    fn contact_lines(&self) -> Result<Vec<Vec<u32>>, BooleanError> {
-        let connectivity = Connectivity::new(&self.triangles).map_err(|_| BooleanError::Footprint)?;
-        let mut next: BTreeMap<u32, u32> = BTreeMap::new();
+    fn contact_lines(&self) -> Result<Vec<Vec<VertexIndex>>, BooleanError> {
+        let triangles = plain_triangles(&self.triangles);
+        let connectivity = Connectivity::new(&triangles).map_err(|_| BooleanError::Footprint)?;
+        let mut next: BTreeMap<VertexIndex, VertexIndex> = BTreeMap::new();
         for half_edge in connectivity.boundary() {
-            let [from, to] = half_edge.ends(&self.triangles);
+            let [from, to] = half_edge.ends(&triangles).map(|v| VertexIndex::new(v as usize));
             if next.insert(to, from).is_some() {
                 return Err(BooleanError::Footprint);
             }
@@ -174,7 +177,7 @@ impl OpenSurface {
     }
 
     /// Closes a contact line by a face on its solid.
-    fn close_footprint(&mut self, outline: &[u32], substrate: &Substrate) -> Result<(), BooleanError> {
+    fn close_footprint(&mut self, outline: &[VertexIndex], substrate: &Substrate) -> Result<(), BooleanError> {
         let n = outline.len();
         let interface_of = |k: usize| self.removed.get(&[outline[k], outline[(k + 1) % n]]).copied();
         let interface = interface_of(0).ok_or(BooleanError::Footprint)?;
@@ -182,9 +185,9 @@ impl OpenSurface {
             return Err(BooleanError::Footprint);
         }
         for &v in outline {
-            self.positions[v as usize] = substrate.closest_point(interface, self.positions[v as usize]);
+            self.positions[v] = substrate.closest_point(interface, self.positions[v]);
         }
-        let points: Vec<DVec3> = outline.iter().map(|&v| self.positions[v as usize]).collect();
+        let points: Vec<DVec3> = outline.iter().map(|&v| self.positions[v]).collect();
         let normal: DVec3 = points.iter().map(|&p| substrate.sample(interface, p).normal).sum();
         // Ear clipping requires that the outline runs around the wetted side, not around a dry
         // spot.
@@ -193,12 +196,12 @@ impl OpenSurface {
             return Err(BooleanError::Footprint);
         }
         let ears = clip_ears(&points, -normal).ok_or(BooleanError::Footprint)?;
-        let mut face: Vec<[u32; 3]> = ears.into_iter().map(|ear| ear.map(|k| outline[k])).collect();
+        let mut face: Vec<[VertexIndex; 3]> = ears.into_iter().map(|ear| ear.map(|k| outline[k])).collect();
         for [v, w] in doubled_edges(&face, &self.triangles) {
-            let middle = 0.5 * (self.positions[v as usize] + self.positions[w as usize]);
+            let middle = 0.5 * (self.positions[v] + self.positions[w]);
             self.positions.push(substrate.closest_point(interface, middle));
-            self.velocities.push(0.5 * (self.velocities[v as usize] + self.velocities[w as usize]));
-            split_face_edge(&mut face, [v, w], self.positions.len() as u32 - 1);
+            self.velocities.push(0.5 * (self.velocities[v] + self.velocities[w]));
+            split_face_edge(&mut face, [v, w], VertexIndex::new(self.positions.len() - 1));
         }
         self.interfaces.resize(self.interfaces.len() + face.len(), interface);
         self.triangles.append(&mut face);
@@ -207,14 +210,14 @@ impl OpenSurface {
 
     /// A surface of the vertices in use, numbered in the order of first use.
     fn without_unused_vertices(self) -> TaggedSurface {
-        let mut new_index: Vec<Option<u32>> = vec![None; self.positions.len()];
+        let mut new_index: Vec<Option<VertexIndex>> = vec![None; self.positions.len()];
         let mut closed = TaggedSurface::default();
         for (corners, interface) in self.triangles.into_iter().zip(self.interfaces) {
             let corners = corners.map(|v| {
-                *new_index[v as usize].get_or_insert_with(|| {
-                    closed.positions.push(self.positions[v as usize]);
-                    closed.velocities.push(self.velocities[v as usize]);
-                    closed.positions.len() as u32 - 1
+                *new_index[v].get_or_insert_with(|| {
+                    closed.positions.push(self.positions[v]);
+                    closed.velocities.push(self.velocities[v]);
+                    VertexIndex::new(closed.positions.len() - 1)
                 })
             });
             closed.push(corners, interface);
@@ -226,21 +229,21 @@ impl OpenSurface {
 /// Edges within a wetted face that join two vertices which a free edge joins as well.
 ///
 /// With both edges the surface would not be manifold.
-fn doubled_edges(face: &[[u32; 3]], free: &[[u32; 3]]) -> Vec<[u32; 2]> {
-    let edges = |corners: &[u32; 3]| {
+fn doubled_edges(face: &[[VertexIndex; 3]], free: &[[VertexIndex; 3]]) -> Vec<[VertexIndex; 2]> {
+    let edges = |corners: &[VertexIndex; 3]| {
         let [a, b, c] = *corners;
         [[a, b], [b, c], [c, a]]
     };
     // Inner edges of the face occur in both directions.
-    let directed: BTreeSet<[u32; 2]> = face.iter().flat_map(edges).collect();
-    let inner = |&[v, w]: &[u32; 2]| v < w && directed.contains(&[w, v]);
-    let doubled: BTreeSet<[u32; 2]> =
+    let directed: BTreeSet<[VertexIndex; 2]> = face.iter().flat_map(edges).collect();
+    let inner = |&[v, w]: &[VertexIndex; 2]| v < w && directed.contains(&[w, v]);
+    let doubled: BTreeSet<[VertexIndex; 2]> =
         free.iter().flat_map(edges).map(|[v, w]| [v.min(w), v.max(w)]).filter(|edge| directed.contains(edge)).collect();
     directed.iter().copied().filter(inner).filter(|edge| doubled.contains(edge)).collect()
 }
 
 /// Splits an edge of a face at the vertex `middle`.
-fn split_face_edge(face: &mut Vec<[u32; 3]>, [v, w]: [u32; 2], middle: u32) {
+fn split_face_edge(face: &mut Vec<[VertexIndex; 3]>, [v, w]: [VertexIndex; 2], middle: VertexIndex) {
     for t in 0..face.len() {
         let corners = face[t];
         let edge = (0..3).find(|&k| [[v, w], [w, v]].contains(&[corners[k], corners[(k + 1) % 3]]));
@@ -253,11 +256,11 @@ fn split_face_edge(face: &mut Vec<[u32; 3]>, [v, w]: [u32; 2], middle: u32) {
 
 /// Splits the long edges within a wetted face, which has no inner vertices yet.
 fn refine_wetted_face(mesh: &mut Mesh, edge: f64, substrate: &Substrate) -> Result<(), BooleanError> {
-    let is_long = |mesh: &Mesh, h: u32| {
+    let is_long = |mesh: &Mesh, h: HalfEdgeIndex| {
         h < mesh.twin(h) && mesh.interface_of(h) != Interface::Air && !mesh.is_line(h) && mesh.length(h) > 1.5 * edge
     };
     for _ in 0..MAX_REFINEMENTS {
-        let mut long: Vec<u32> = (0..mesh.twins.len() as u32).filter(|&h| is_long(mesh, h)).collect();
+        let mut long: Vec<HalfEdgeIndex> = mesh.half_edge_indices().filter(|&h| is_long(mesh, h)).collect();
         if long.is_empty() {
             return Ok(());
         }
@@ -265,7 +268,7 @@ fn refine_wetted_face(mesh: &mut Mesh, edge: f64, substrate: &Substrate) -> Resu
         for h in long {
             // Earlier splits may have shortened it.
             if is_long(mesh, h) {
-                let middle = 0.5 * (mesh.positions[mesh.from(h) as usize] + mesh.positions[mesh.to(h) as usize]);
+                let middle = 0.5 * (mesh.positions[mesh.from(h)] + mesh.positions[mesh.to(h)]);
                 let position = substrate.closest_point(mesh.interface_of(h), middle);
                 // At a sharp corner or a thin part of a solid the closest point may be elsewhere,
                 // and the halves would not be shorter.
@@ -286,54 +289,55 @@ fn refine_wetted_face(mesh: &mut Mesh, edge: f64, substrate: &Substrate) -> Resu
 /// groove anyway. Vertices of the groove move outward to the center of their neighbors; every other
 /// pass the region grows by one ring.
 fn fill_groove(mesh: &mut Mesh, volume: f64) {
-    let free = |mesh: &Mesh, v: u32| mesh.is_vertex_live(v) && mesh.kind(v) == VertexKind::Free;
-    let sharp = |mesh: &Mesh, v: u32| {
+    let free = |mesh: &Mesh, v: VertexIndex| mesh.is_vertex_live(v) && mesh.kind(v) == VertexKind::Free;
+    let sharp = |mesh: &Mesh, v: VertexIndex| {
         mesh.fan(v).any(|h| {
-            let [n, m] = [h, mesh.twin(h)].map(|h| mesh.area_vector((h / 3) as usize));
+            let [n, m] = [h, mesh.twin(h)].map(|h| mesh.area_vector(h.triangle()));
             n.dot(m) < SHARP * n.length() * m.length()
         })
     };
-    let count = mesh.positions.len() as u32;
-    let mut groove: Vec<bool> = (0..count).map(|v| free(mesh, v) && sharp(mesh, v)).collect();
+    let mut groove: Vec<bool> = mesh.vertex_indices().map(|v| free(mesh, v) && sharp(mesh, v)).collect();
     for pass in 0..MAX_FILLINGS {
         if pass > 1 && mesh.volume() >= volume {
             return;
         }
         if pass % 2 == 1 {
-            let grown: Vec<bool> = (0..count)
-                .map(|v| groove[v as usize] || (free(mesh, v) && mesh.fan(v).any(|h| groove[mesh.to(h) as usize])))
+            let grown: Vec<bool> = mesh
+                .vertex_indices()
+                .map(|v| groove[v] || (free(mesh, v) && mesh.fan(v).any(|h| groove[mesh.to(h)])))
                 .collect();
             groove = grown;
         }
-        let mut shifts: Vec<(u32, DVec3)> = Vec::new();
-        for v in (0..count).filter(|&v| groove[v as usize]) {
+        let mut shifts: Vec<(VertexIndex, DVec3)> = Vec::new();
+        for v in mesh.vertex_indices().filter(|&v| groove[v]) {
             let (mut center, mut normal, mut valence) = (DVec3::ZERO, DVec3::ZERO, 0.0);
             for h in mesh.fan(v) {
-                center += mesh.positions[mesh.to(h) as usize];
-                normal += mesh.area_vector((h / 3) as usize);
+                center += mesh.positions[mesh.to(h)];
+                normal += mesh.area_vector(h.triangle());
                 valence += 1.0;
             }
-            let offset = center / valence - mesh.positions[v as usize];
+            let offset = center / valence - mesh.positions[v];
             if offset.dot(normal) > 0.0 {
                 shifts.push((v, offset * 0.5));
             }
         }
         for (v, shift) in shifts {
-            mesh.positions[v as usize] += shift;
+            mesh.positions[v] += shift;
         }
     }
 }
 
 /// Collapses edges shorter than `below` meters where that inverts no triangle.
 fn weld(mesh: &mut Mesh, below: f64) {
-    let mut short: Vec<(f64, u32)> = (0..mesh.twins.len() as u32)
+    let mut short: Vec<(f64, HalfEdgeIndex)> = mesh
+        .half_edge_indices()
         .filter(|&h| h < mesh.twin(h))
         .map(|h| (mesh.length(h), h))
         .filter(|(length, _)| *length < below)
         .collect();
     short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     for (_, h) in short {
-        if !mesh.is_live((h / 3) as usize) || mesh.length(h) >= below || !mesh.can_collapse(h) {
+        if !mesh.is_live(h.triangle()) || mesh.length(h) >= below || !mesh.can_collapse(h) {
             continue;
         }
         // The end with more contact stays; of equal ones, either may.
@@ -344,7 +348,7 @@ fn weld(mesh: &mut Mesh, below: f64) {
             std::cmp::Ordering::Equal => [Some(h), Some(mesh.twin(h))],
         };
         for h in candidates.into_iter().flatten() {
-            let position = mesh.positions[mesh.to(h) as usize];
+            let position = mesh.positions[mesh.to(h)];
             if !inverts_a_triangle(mesh, h, position) {
                 mesh.collapse(h, position);
                 break;
@@ -354,12 +358,12 @@ fn weld(mesh: &mut Mesh, below: f64) {
 }
 
 /// Whether collapsing `h` to `position` inverts a triangle at its start that is not degenerate.
-fn inverts_a_triangle(mesh: &Mesh, h: u32, position: DVec3) -> bool {
-    let removed = [h / 3, mesh.twin(h) / 3];
-    mesh.fan(mesh.from(h)).filter(|e| !removed.contains(&(e / 3))).any(|e| {
-        let before = mesh.area_vector((e / 3) as usize);
-        let [q, r] = [mesh.to(e), mesh.apex(e)].map(|v| mesh.positions[v as usize]);
-        let longest = mesh.length(e).max(q.distance(r)).max(mesh.length(previous(e)));
+fn inverts_a_triangle(mesh: &Mesh, h: HalfEdgeIndex, position: DVec3) -> bool {
+    let removed = [h.triangle(), mesh.twin(h).triangle()];
+    mesh.fan(mesh.from(h)).filter(|e| !removed.contains(&e.triangle())).any(|e| {
+        let before = mesh.area_vector(e.triangle());
+        let [q, r] = [mesh.to(e), mesh.apex(e)].map(|v| mesh.positions[v]);
+        let longest = mesh.length(e).max(q.distance(r)).max(mesh.length(e.previous()));
         before.length() > 0.02 * longest * longest && before.dot((q - position).cross(r - position)) <= 0.0
     })
 }
@@ -370,6 +374,7 @@ mod tests {
 
     use super::*;
     use crate::mesh::check::{check, check_crossings};
+    use crate::mesh::index::TriangleIndex;
     use crate::mesh::primitives::sphere;
     use crate::test_support::{TestDrops, floor, scene};
 
@@ -425,7 +430,7 @@ mod tests {
     fn a_curve_within_one_triangle_is_united() {
         let substrate = no_solids();
         let a = sphere(DVec3::ZERO, 2e-3, 1e-3, |_| 2e-3).unwrap();
-        let middle: DVec3 = a.corners(0).iter().sum::<DVec3>() / 3.0;
+        let middle: DVec3 = a.corners(TriangleIndex::new(0)).iter().sum::<DVec3>() / 3.0;
         let b = sphere(middle, 0.2e-3, 0.05e-3, |_| 0.2e-3).unwrap();
         let (made, _) = unite(&a, &b, 0.2e-3, 0.0, &substrate).unwrap();
         check(&made).unwrap();
@@ -452,8 +457,8 @@ mod tests {
         let overlap = 2.0 * r * r * (half.acos() - half * (1.0 - half * half).sqrt());
         let off = wetted(&made) / (2.0 * one - overlap) - 1.0;
         assert!(off.abs() < 0.02, "wetted area off by {off}");
-        let high = made.positions.iter().enumerate().filter(|(v, _)| made.kind(*v as u32) != VertexKind::Free);
-        let high = high.map(|(_, p)| p.y.abs()).fold(0.0, f64::max);
+        let high = made.vertex_indices().filter(|&v| made.kind(v) != VertexKind::Free);
+        let high = high.map(|v| made.positions[v].y.abs()).fold(0.0, f64::max);
         assert!(high < 1e-12, "the line is {high} m above the floor");
     }
 

@@ -5,16 +5,16 @@
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
 
-use crate::drop::Drop;
+use crate::drop::{Drop, DropIndex};
 use crate::mesh::{Interface, Mesh};
 
 /// Two drops that touch; the lower index comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
     /// Index of the first drop.
-    pub first: usize,
+    pub first: DropIndex,
     /// Index of the second drop.
-    pub second: usize,
+    pub second: DropIndex,
     /// Displacement of the second drop, in m, to its position relative to the first when they met,
     /// if they passed through each other since.
     pub back: Option<DVec3>,
@@ -33,7 +33,7 @@ pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64)
             [low.min(low - path), high.max(high - path)]
         })
         .collect();
-    let mut order: Vec<usize> = (0..drops.len()).collect();
+    let mut order: Vec<DropIndex> = DropIndex::first(drops.len()).collect();
     order.sort_by(|&i, &j| swept[i][0].x.total_cmp(&swept[j][0].x).then(i.cmp(&j)));
     let widest = boxes.iter().map(|[low, high]| high.x - low.x).fold(0.0, f64::max);
     let mut pairs = Vec::new();
@@ -63,7 +63,7 @@ pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64)
 }
 
 /// Whether two drops touch when the second is moved.
-fn touch_at(drops: &[Drop], boxes: &[[DVec3; 2]], [one, other]: [usize; 2], moved: DVec3, within: f64) -> bool {
+fn touch_at(drops: &[Drop], boxes: &[[DVec3; 2]], [one, other]: [DropIndex; 2], moved: DVec3, within: f64) -> bool {
     let theirs = boxes[other].map(|corner| corner + moved);
     let low = boxes[one][0].max(theirs[0]) - within;
     let high = boxes[one][1].min(theirs[1]) + within;
@@ -102,7 +102,7 @@ fn encloses([a, b]: [&Mesh; 2], [mine, theirs]: [[DVec3; 2]; 2], moved: DVec3) -
 /// Whether a point is inside a closed surface: the solid angles of its triangles sum to 4π there
 /// (vanoosterom1983), and to 0 outside.
 fn is_inside(mesh: &Mesh, point: DVec3) -> bool {
-    let angles = (0..mesh.triangles.len()).map(|t| {
+    let angles = mesh.triangle_indices().map(|t| {
         let [a, b, c] = mesh.corners(t).map(|p| p - point);
         let (u, v, w) = (a.length(), b.length(), c.length());
         2.0 * a.dot(b.cross(c)).atan2(u * v * w + a.dot(b) * w + b.dot(c) * u + c.dot(a) * v)
@@ -113,7 +113,7 @@ fn is_inside(mesh: &Mesh, point: DVec3) -> bool {
 /// Whether two surfaces come closer than `within`, in m, inside a box when the second is moved.
 fn near(a: &Mesh, b: &Mesh, moved: DVec3, [low, high]: [DVec3; 2], within: f64) -> bool {
     let inside = |mesh: &Mesh, moved: DVec3| -> Vec<[DVec3; 3]> {
-        (0..mesh.triangles.len())
+        mesh.triangle_indices()
             .filter(|&t| mesh.interfaces[t] == Interface::Air)
             .map(|t| mesh.corners(t).map(|p| p + moved))
             .filter(|[p, q, r]| p.min(*q).min(*r).cmple(high).all() && p.max(*q).max(*r).cmpge(low).all())

@@ -11,7 +11,7 @@ use sessile_geometry::isosurface::{Grid, extract};
 
 use super::sdf_body::{InteriorMask, SdfBody};
 use crate::mesh::{Interface, Mesh};
-use crate::substrate::{Outlet, Substrate};
+use crate::substrate::{Outlet, OutletIndex, SolidIndex, Substrate};
 
 /// Cell size over the target edge length.
 pub const CELL: f64 = 0.7;
@@ -29,6 +29,8 @@ const MAX_NODES: f64 = 6e5;
 pub enum LiquidField<'a> {
     /// Where a signed distance, in m, is negative.
     Field(&'a (dyn Fn(DVec3) -> f64 + Sync)),
+    /// Where a function is negative that is a distance, in m, only near its zero set.
+    Region(&'a (dyn Fn(DVec3) -> f64 + Sync)),
     /// In bodies whose distances are joined by a smooth minimum.
     Bodies {
         /// The bodies.
@@ -48,7 +50,7 @@ pub struct ExtractionRequest<'a> {
     pub edge: f64,
     /// The solid that the grid is aligned with, if most of the contact is on one that is flat
     /// there.
-    pub floor: Option<usize>,
+    pub floor: Option<SolidIndex>,
 }
 
 /// Extracts the surface of the liquid outside the solids, with its contact; `None` if there is
@@ -70,15 +72,15 @@ pub fn extract_liquid(request: &ExtractionRequest<'_>, substrate: &Substrate) ->
     if let Some(floor) = request.floor {
         for (interface, on_floor) in mesh.interfaces.iter_mut().zip(&surface.on_floor) {
             if *on_floor {
-                *interface = Interface::solid(floor);
+                *interface = Interface::Solid(floor);
             }
         }
     }
     for &s in &obstacles.solids {
         snap_to_solid(&mut mesh, s, SNAP * frame.cell, substrate);
     }
-    for (k, outlet) in substrate.outlets.iter().enumerate() {
-        snap_to_outlet(&mut mesh, k, outlet, SNAP * frame.cell);
+    for index in OutletIndex::first(substrate.outlets.len()) {
+        snap_to_outlet(&mut mesh, index, &substrate.outlets[index], SNAP * frame.cell);
     }
     Some(mesh)
 }
@@ -131,14 +133,15 @@ impl GridFrame {
 /// The solids other than the floor that come near the liquid, and the outlets.
 struct Obstacles<'a> {
     substrate: &'a Substrate,
-    solids: Vec<usize>,
+    solids: Vec<SolidIndex>,
 }
 
 impl<'a> Obstacles<'a> {
     fn near(request: &ExtractionRequest<'_>, cell: f64, substrate: &'a Substrate) -> Self {
         let [low, high] = request.bounds;
         let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + 3.0 * cell);
-        let solids = (0..substrate.solids().len())
+        let solids = substrate
+            .solid_indices()
             .filter(|&s| Some(s) != request.floor)
             .filter(|&s| substrate.solids()[s].signed_distance(center) < reach)
             .collect();
@@ -163,13 +166,10 @@ impl<'a> Obstacles<'a> {
 /// Samples the field of the liquid outside the obstacles at every node.
 fn sample_field(liquid: LiquidField<'_>, frame: &GridFrame, obstacles: &Obstacles<'_>) -> Vec<f64> {
     // The field of an outlet ends abruptly, so that it bounds no distance.
-    let reach = if obstacles.substrate.outlets.is_empty() {
-        0.5 * (BLOCK - 1) as f64 * 3f64.sqrt() * frame.cell + frame.cell
-    } else {
-        f64::INFINITY
-    };
+    let is_distance = obstacles.substrate.outlets.is_empty() && !matches!(liquid, LiquidField::Region(_));
+    let reach = is_distance.then_some(0.5 * (BLOCK - 1) as f64 * 3f64.sqrt() * frame.cell + frame.cell);
     match liquid {
-        LiquidField::Field(field) => {
+        LiquidField::Field(field) | LiquidField::Region(field) => {
             let at = |local: DVec3, _: [usize; 3], _: bool| {
                 let point = frame.to_world(local);
                 field(point).max(obstacles.depth(point))
@@ -182,35 +182,36 @@ fn sample_field(liquid: LiquidField<'_>, frame: &GridFrame, obstacles: &Obstacle
             let at = |local: DVec3, node: [usize; 3], for_block: bool| {
                 let point = frame.to_world(local);
                 let depth = obstacles.depth(point);
-                if for_block && depth > reach {
+                if for_block && reach.is_some_and(|reach| depth > reach) {
                     return depth;
                 }
-                let mut distance = f64::INFINITY;
+                let mut distance = None;
                 for (body, inside) in bodies.iter().zip(&inside) {
                     // Of a distant body the lower bound is sufficient.
                     let bound = body.min_distance(point);
-                    if bound > reach + blend {
-                        distance = smooth_min(distance, bound, blend);
+                    if reach.is_some_and(|reach| bound > reach + blend) {
+                        distance = Some(smooth_min(distance, bound, blend));
                         continue;
                     }
                     let own = body.distance(point);
                     // A surface passes through the block: its nodes lie on both sides.
-                    if for_block && own <= reach {
+                    if for_block && reach.is_none_or(|reach| own <= reach) {
                         return 0.0;
                     }
-                    distance = smooth_min(distance, if inside.contains(node) { -own } else { own }, blend);
+                    distance = Some(smooth_min(distance, if inside.contains(node) { -own } else { own }, blend));
                 }
-                distance.max(depth)
+                distance.map_or(depth, |distance: f64| distance.max(depth))
             };
             sample_near_surface(&frame.grid, reach, &at)
         }
     }
 }
 
-/// Smooth minimum of two distances: at most the smaller one, and lower by up to k/4 where they
-/// agree.
-fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
-    if k == 0.0 || a == f64::INFINITY {
+/// Smooth minimum of the distance of earlier bodies, if there are any, and of another one: at most
+/// the smaller one, and lower by up to k/4 where they agree.
+fn smooth_min(earlier: Option<f64>, b: f64, k: f64) -> f64 {
+    let Some(a) = earlier else { return b };
+    if k == 0.0 {
         return a.min(b);
     }
     let near = (1.0 - (a - b).abs() / k).max(0.0);
@@ -222,10 +223,14 @@ fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
 ///
 /// A distance changes by at most the distance between two points. In a block whose center is
 /// farther than `reach` from the surface no node is within a cell of it, and the center's value
-/// stands for all; about a tenth of a drop's box remains. `field` is called with the position, the
-/// node, and whether it is for a block: then the position is the block's center and the node its
-/// first one.
-fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3, [usize; 3], bool) -> f64 + Sync)) -> Vec<f64> {
+/// stands for all; about a tenth of a drop's box remains. Without a `reach` all nodes are sampled.
+/// `field` is called with the position, the node, and whether it is for a block: then the position
+/// is the block's center and the node its first one.
+fn sample_near_surface(
+    grid: &Grid,
+    reach: Option<f64>,
+    field: &(dyn Fn(DVec3, [usize; 3], bool) -> f64 + Sync),
+) -> Vec<f64> {
     let [nx, ny, nz] = grid.size;
     let mut values = vec![0.0; grid.num_nodes()];
     values.par_chunks_mut(nx * ny * BLOCK).enumerate().for_each(|(slab, values)| {
@@ -234,7 +239,7 @@ fn sample_near_surface(grid: &Grid, reach: f64, field: &(dyn Fn(DVec3, [usize; 3
             for x in (0..nx).step_by(BLOCK).map(|x| [x, (x + BLOCK).min(nx)]) {
                 let ends = [0, 1].map(|end| grid.position([x[end] - end, y[end] - end, z[end] - end]));
                 let center = field(0.5 * (ends[0] + ends[1]), [x[0], y[0], z[0]], true);
-                let far = center.abs() > reach;
+                let far = reach.is_some_and(|reach| center.abs() > reach);
                 for k in z[0]..z[1] {
                     for j in y[0]..y[1] {
                         for i in x[0]..x[1] {
@@ -259,28 +264,27 @@ fn depth_behind(outlet: &Outlet, point: DVec3) -> Option<f64> {
 }
 
 /// Snaps free vertices near an outlet onto it and tags the triangles between them.
-fn snap_to_outlet(mesh: &mut Mesh, k: usize, outlet: &Outlet, within: f64) {
+fn snap_to_outlet(mesh: &mut Mesh, index: OutletIndex, outlet: &Outlet, within: f64) {
     let is_near = |p: DVec3| depth_behind(outlet, p).is_some_and(|d| d.abs() < within);
-    let snapped: Vec<bool> = (0..mesh.positions.len())
-        .map(|v| mesh.interface_at(v as u32) == Interface::Air && is_near(mesh.positions[v]))
-        .collect();
+    let snapped: Vec<bool> =
+        mesh.vertex_indices().map(|v| mesh.interface_at(v) == Interface::Air && is_near(mesh.positions[v])).collect();
     for (p, _) in mesh.positions.iter_mut().zip(&snapped).filter(|(_, snapped)| **snapped) {
         *p -= outlet.direction * outlet.direction.dot(*p - outlet.at);
     }
-    for t in 0..mesh.triangles.len() {
-        let all = mesh.triangles[t].iter().all(|&v| snapped[v as usize]);
+    for t in mesh.triangle_indices() {
+        let all = mesh.triangles[t].iter().all(|&v| snapped[v]);
         if all && mesh.interfaces[t] == Interface::Air && mesh.area_vector(t).dot(outlet.direction) < 0.0 {
-            mesh.interfaces[t] = Interface::Outlet(k as u32);
+            mesh.interfaces[t] = Interface::Outlet(index);
         }
     }
 }
 
 /// Snaps free vertices near a solid onto it and tags the triangles between them that face it.
-fn snap_to_solid(mesh: &mut Mesh, s: usize, within: f64, substrate: &Substrate) {
+fn snap_to_solid(mesh: &mut Mesh, s: SolidIndex, within: f64, substrate: &Substrate) {
     let solid = &substrate.solids()[s];
     let mut snapped = vec![false; mesh.positions.len()];
-    for v in 0..mesh.positions.len() {
-        if mesh.interface_at(v as u32) != Interface::Air {
+    for v in mesh.vertex_indices() {
+        if mesh.interface_at(v) != Interface::Air {
             continue;
         }
         let near = solid.closest(mesh.positions[v]);
@@ -289,11 +293,11 @@ fn snap_to_solid(mesh: &mut Mesh, s: usize, within: f64, substrate: &Substrate) 
             snapped[v] = true;
         }
     }
-    for t in 0..mesh.triangles.len() {
-        if mesh.interfaces[t] == Interface::Air && mesh.triangles[t].iter().all(|&v| snapped[v as usize]) {
+    for t in mesh.triangle_indices() {
+        if mesh.interfaces[t] == Interface::Air && mesh.triangles[t].iter().all(|&v| snapped[v]) {
             let center = mesh.corners(t).iter().sum::<DVec3>() / 3.0;
             if mesh.area_vector(t).dot(solid.normal(center)) < 0.0 {
-                mesh.interfaces[t] = Interface::solid(s);
+                mesh.interfaces[t] = Interface::Solid(s);
             }
         }
     }

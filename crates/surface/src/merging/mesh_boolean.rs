@@ -19,15 +19,17 @@
 //! surfaces in one point, curves that end in a corner and other special cases are errors that the
 //! caller handles by another method.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
 use sessile_geometry::bvh::{Bounds, Bvh};
 use sessile_geometry::connectivity::{Connectivity, HalfEdge};
 use sessile_geometry::predicates::orient_3d;
+use sessile_numerics::typed_index;
 
 use super::ear_clipping::clip_ears;
-use crate::mesh::{Interface, next, previous};
+use crate::mesh::Interface;
+use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex, plain_triangles};
 
 /// Perturbation of the positions against coincidences, in edges.
 const PERTURBATION: f64 = 1e-6;
@@ -42,7 +44,7 @@ pub struct TaggedSurface {
     /// Vertex velocities, in m/s.
     pub velocities: Vec<DVec3>,
     /// Corners, counter-clockwise seen from outside.
-    pub triangles: Vec<[u32; 3]>,
+    pub triangles: Vec<[VertexIndex; 3]>,
     /// Interface of each triangle; its pieces inherit it.
     pub interfaces: Vec<Interface>,
     /// Which of several bodies each triangle belongs to.
@@ -69,28 +71,43 @@ pub enum BooleanError {
     Enclosed,
 }
 
-/// A point in which an edge crosses a triangle.
+typed_index! {
+    /// A crossing of an edge and a triangle.
+    struct CrossingIndex;
+}
+
+/// A corner of an outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum OutlinePoint {
+    Vertex(VertexIndex),
+    Crossing(CrossingIndex),
+}
+
+/// A point of the surface; of an intersection curve where an edge crosses a triangle.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     position: DVec3,
     velocity: DVec3,
 }
 
+/// The crossing, or none, of an edge, by its lower half-edge, and a triangle.
+type KnownCrossings = BTreeMap<(HalfEdgeIndex, TriangleIndex), Option<CrossingIndex>>;
+
 /// The curves in which the surfaces intersect.
 struct IntersectionCurves {
     /// Twin of each half-edge.
-    twins: Vec<u32>,
+    twins: Vec<HalfEdgeIndex>,
     crossings: Vec<Crossing>,
     /// Crossings of each edge, by its lower half-edge, with their relative position along it.
-    on_edges: BTreeMap<u32, Vec<(f64, u32)>>,
+    on_edges: BTreeMap<HalfEdgeIndex, Vec<(f64, CrossingIndex)>>,
     /// For each triangle the segments along which its kept part ends, in the direction of its
     /// outline.
-    segments: BTreeMap<u32, Vec<(u32, u32)>>,
+    segments: BTreeMap<TriangleIndex, Vec<(CrossingIndex, CrossingIndex)>>,
 }
 
 impl TaggedSurface {
     /// Adds a triangle.
-    pub fn push(&mut self, corners: [u32; 3], interface: Interface) {
+    pub fn push(&mut self, corners: [VertexIndex; 3], interface: Interface) {
         self.triangles.push(corners);
         self.interfaces.push(interface);
         self.bodies.push(0);
@@ -100,17 +117,22 @@ impl TaggedSurface {
     #[must_use]
     pub fn joined_with(mut self, other: &Self) -> Self {
         let body = self.bodies.iter().max().map_or(0, |last| last + 1);
-        let first = self.positions.len() as u32;
+        let shifted = |v: VertexIndex| VertexIndex::new(self.positions.len() + v.to_usize());
+        self.triangles.extend(other.triangles.iter().map(|corners| corners.map(shifted)));
         self.positions.extend(&other.positions);
         self.velocities.extend(&other.velocities);
-        self.triangles.extend(other.triangles.iter().map(|corners| corners.map(|v| v + first)));
         self.interfaces.extend(&other.interfaces);
         self.bodies.resize(self.triangles.len(), body);
         self
     }
 
-    fn corners(&self, t: u32) -> [DVec3; 3] {
-        self.triangles[t as usize].map(|v| self.positions[v as usize])
+    /// The vertex where `h` starts.
+    fn from(&self, h: HalfEdgeIndex) -> VertexIndex {
+        self.triangles[h.triangle()][h.corner()]
+    }
+
+    fn corners(&self, t: TriangleIndex) -> [DVec3; 3] {
+        self.triangles[t].map(|v| self.positions[v])
     }
 
     /// The surface of the union of all bodies, or of one body that intersects itself; and the
@@ -133,24 +155,25 @@ impl TaggedSurface {
     }
 
     /// Splits the longest edge of a triangle near its midpoint.
-    fn split_longest_edge(&mut self, t: u32, twins: &[u32]) {
-        let from = |surface: &Self, h: u32| surface.triangles[(h / 3) as usize][(h % 3) as usize];
-        let length = |h: &u32| {
-            let ends = [from(self, *h), from(self, next(*h))].map(|v| self.positions[v as usize]);
+    fn split_longest_edge(&mut self, t: TriangleIndex, twins: &[HalfEdgeIndex]) {
+        let length = |h: &HalfEdgeIndex| {
+            let ends = [self.from(*h), self.from(h.next())].map(|v| self.positions[v]);
             ends[0].distance(ends[1])
         };
-        let edges = [3 * t, 3 * t + 1, 3 * t + 2];
-        let h = edges.into_iter().max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or(3 * t);
-        let (a, b) = (from(self, h) as usize, from(self, next(h)) as usize);
-        let m = self.positions.len() as u32;
+        let longest = t.half_edges().into_iter().max_by(|a, b| length(a).total_cmp(&length(b)));
+        let h = longest.unwrap_or(t.half_edge(0));
+        let (a, b) = (self.from(h), self.from(h.next()));
+        let m = VertexIndex::new(self.positions.len());
         let direction = self.positions[b] - self.positions[a];
         self.positions.push(
-            self.positions[a] + direction * 0.47 + perturbation(u64::from(m)) * (PERTURBATION * direction.length()),
+            self.positions[a]
+                + direction * 0.47
+                + perturbation(u64::from(m.to_u32())) * (PERTURBATION * direction.length()),
         );
         self.velocities.push(0.5 * (self.velocities[a] + self.velocities[b]));
-        for h in [h, twins[h as usize]] {
-            let (t, head, apex) = ((h / 3) as usize, from(self, next(h)), from(self, previous(h)));
-            self.triangles[t][(next(h) % 3) as usize] = m;
+        for h in [h, twins[h]] {
+            let (t, head, apex) = (h.triangle(), self.from(h.next()), self.from(h.previous()));
+            self.triangles[t][h.next().corner()] = m;
             self.triangles.push([m, head, apex]);
             self.interfaces.push(self.interfaces[t]);
             self.bodies.push(self.bodies[t]);
@@ -172,10 +195,18 @@ fn perturbation(v: u64) -> DVec3 {
     DVec3::new(component(), component(), component())
 }
 
+/// A triangle of the union.
+#[derive(Clone, Copy)]
+struct Piece {
+    corners: [OutlinePoint; 3],
+    /// The triangle that it is a part of.
+    of: TriangleIndex,
+}
+
 /// The part of a triangle that the union keeps.
 struct KeptPart {
-    /// Closed outlines, by vertex or, offset by the number of vertices, by crossing.
-    outlines: Vec<Vec<u32>>,
+    /// Closed outlines.
+    outlines: Vec<Vec<OutlinePoint>>,
     /// For each edge without crossings, whether it is kept.
     sides: [Option<bool>; 3],
 }
@@ -183,32 +214,38 @@ struct KeptPart {
 /// Why outlines could not be followed.
 enum Failure {
     /// A curve lies within this triangle, which has to be split.
-    Loop(u32),
+    Loop(TriangleIndex),
     /// There is no union.
     Final(BooleanError),
 }
 
 impl IntersectionCurves {
     fn find(surface: &TaggedSurface) -> Result<Self, BooleanError> {
-        let connectivity = Connectivity::new(&surface.triangles).map_err(|_| BooleanError::Degenerate)?;
-        let count = surface.triangles.len() as u32;
-        let twins = (0..3 * count)
-            .map(|h| connectivity.opposite(HalfEdge(h)).map(|twin| twin.0).ok_or(BooleanError::Degenerate))
-            .collect::<Result<Vec<u32>, BooleanError>>()?;
+        let connectivity =
+            Connectivity::new(&plain_triangles(&surface.triangles)).map_err(|_| BooleanError::Degenerate)?;
+        let count = surface.triangles.len();
+        let twin = |h: HalfEdgeIndex| {
+            let twin = connectivity.opposite(HalfEdge::new(h.triangle().to_usize(), h.corner()))?;
+            Some(TriangleIndex::new(twin.triangle()).half_edge(twin.side()))
+        };
+        let twins: Option<Vec<HalfEdgeIndex>> = HalfEdgeIndex::first(3 * count).map(twin).collect();
+        let twins = twins.ok_or(BooleanError::Degenerate)?;
         let mut curves = Self { twins, crossings: Vec::new(), on_edges: BTreeMap::new(), segments: BTreeMap::new() };
-        let boxes: Vec<Bounds> = (0..count).map(|t| Bounds::of(surface.corners(t))).collect();
+        let boxes: Vec<Bounds> = TriangleIndex::first(count).map(|t| Bounds::of(surface.corners(t))).collect();
         let tree = Bvh::new(&boxes);
-        let mut known: BTreeMap<(u32, u32), Option<u32>> = BTreeMap::new();
-        let mut candidates: Vec<u32> = Vec::new();
+        let mut known = KnownCrossings::new();
+        let mut candidates: Vec<TriangleIndex> = Vec::new();
         // Several bodies are not tested against themselves: below the contact line they may
         // self-intersect.
         let single = surface.bodies.iter().all(|&body| body == 0);
-        for t in 0..count {
+        for t in TriangleIndex::first(count) {
             candidates.clear();
-            tree.overlapping(&boxes[t as usize], |leaf| candidates.extend(&tree.leaves()[leaf]));
+            tree.overlapping(&boxes[t], |leaf| {
+                candidates.extend(tree.leaves()[leaf].iter().map(|&u| TriangleIndex::new(u as usize)));
+            });
             candidates.retain(|&u| {
-                let tested = single || surface.bodies[t as usize] != surface.bodies[u as usize];
-                u > t && tested && boxes_overlap(&boxes[t as usize], &boxes[u as usize])
+                let tested = single || surface.bodies[t] != surface.bodies[u];
+                u > t && tested && boxes_overlap(&boxes[t], &boxes[u])
             });
             candidates.sort_unstable();
             candidates.dedup();
@@ -226,21 +263,21 @@ impl IntersectionCurves {
     fn cross(
         &mut self,
         surface: &TaggedSurface,
-        [t, u]: [u32; 2],
-        known: &mut BTreeMap<(u32, u32), Option<u32>>,
+        [t, u]: [TriangleIndex; 2],
+        known: &mut KnownCrossings,
     ) -> Result<(), BooleanError> {
-        let shared = surface.triangles[t as usize].iter().any(|v| surface.triangles[u as usize].contains(v));
+        let shared = surface.triangles[t].iter().any(|v| surface.triangles[u].contains(v));
         // In t's direction: the crossings where the kept part's boundary leaves and reaches t's
         // edges.
         let (mut starts, mut ends) = (None, None);
         for (mine, other) in [(t, u), (u, t)] {
-            for h in 3 * mine..3 * mine + 3 {
-                let (a, b) = (self.from(surface, h), self.from(surface, next(h)));
-                let corners = &surface.triangles[other as usize];
+            for h in mine.half_edges() {
+                let (a, b) = (surface.from(h), surface.from(h.next()));
+                let corners = &surface.triangles[other];
                 if corners.contains(&a) || corners.contains(&b) {
                     continue;
                 }
-                let edge = h.min(self.twins[h as usize]);
+                let edge = h.min(self.twins[h]);
                 let found = match known.get(&(edge, other)) {
                     Some(found) => *found,
                     None => {
@@ -254,7 +291,7 @@ impl IntersectionCurves {
                     return Err(BooleanError::Tangled);
                 }
                 let [p, q, r] = surface.corners(other);
-                let goes_in = orient_3d(p, q, r, surface.positions[b as usize]) > 0.0;
+                let goes_in = orient_3d(p, q, r, surface.positions[b]) > 0.0;
                 let slot = if goes_in == (mine == t) { &mut starts } else { &mut ends };
                 if slot.replace(point).is_some() {
                     return Err(BooleanError::Degenerate);
@@ -272,14 +309,15 @@ impl IntersectionCurves {
         }
     }
 
-    fn from(&self, surface: &TaggedSurface, h: u32) -> u32 {
-        surface.triangles[(h / 3) as usize][(h % 3) as usize]
-    }
-
     /// The crossing of an edge, given by its lower half-edge, with a triangle.
-    fn pierce(&mut self, surface: &TaggedSurface, edge: u32, triangle: u32) -> Result<Option<u32>, BooleanError> {
-        let (v, w) = (self.from(surface, edge), self.from(surface, next(edge)));
-        let (p, q) = (surface.positions[v as usize], surface.positions[w as usize]);
+    fn pierce(
+        &mut self,
+        surface: &TaggedSurface,
+        edge: HalfEdgeIndex,
+        triangle: TriangleIndex,
+    ) -> Result<Option<CrossingIndex>, BooleanError> {
+        let (v, w) = (surface.from(edge), surface.from(edge.next()));
+        let (p, q) = (surface.positions[v], surface.positions[w]);
         let [a, b, c] = surface.corners(triangle);
         let sides = [orient_3d(a, b, c, p), orient_3d(a, b, c, q)];
         if sides[0] * sides[1] > 0.0 {
@@ -296,16 +334,13 @@ impl IntersectionCurves {
         }
         let fraction = (sides[0] / (sides[0] - sides[1])).clamp(0.0, 1.0);
         let position = p + (q - p) * fraction;
-        let along = surface.velocities[v as usize].lerp(surface.velocities[w as usize], fraction);
+        let along = surface.velocities[v].lerp(surface.velocities[w], fraction);
         // Barycentric coordinates in the triangle.
         let total: f64 = orientations.iter().sum();
         let weights = [orientations[1] / total, orientations[2] / total, orientations[0] / total];
-        let across: DVec3 = surface.triangles[triangle as usize]
-            .iter()
-            .zip(weights)
-            .map(|(&v, w)| surface.velocities[v as usize] * w)
-            .sum();
-        let point = self.crossings.len() as u32;
+        let across: DVec3 =
+            surface.triangles[triangle].iter().zip(weights).map(|(&v, w)| surface.velocities[v] * w).sum();
+        let point = CrossingIndex::new(self.crossings.len());
         self.crossings.push(Crossing { position, velocity: 0.5 * (along + across) });
         self.on_edges.entry(edge).or_default().push((fraction, point));
         Ok(Some(point))
@@ -313,15 +348,16 @@ impl IntersectionCurves {
 
     /// Total length of the curves, in m.
     fn length(&self) -> f64 {
-        let at = |i: u32| self.crossings[i as usize].position;
+        let at = |point: CrossingIndex| self.crossings[point].position;
         // Each segment occurs on two triangles.
         0.5 * self.segments.values().flatten().map(|&(a, b)| at(a).distance(at(b))).sum::<f64>()
     }
 
     /// Crossings along a half-edge, in its direction.
-    fn along(&self, h: u32) -> Vec<u32> {
-        let edge = h.min(self.twins[h as usize]);
-        let mut points: Vec<u32> = self.on_edges.get(&edge).into_iter().flatten().map(|(_, point)| *point).collect();
+    fn along(&self, h: HalfEdgeIndex) -> Vec<CrossingIndex> {
+        let edge = h.min(self.twins[h]);
+        let mut points: Vec<CrossingIndex> =
+            self.on_edges.get(&edge).into_iter().flatten().map(|(_, point)| *point).collect();
         if edge != h {
             points.reverse();
         }
@@ -331,18 +367,17 @@ impl IntersectionCurves {
     /// The union as a surface of its own.
     fn build_union(&self, surface: &TaggedSurface) -> Result<TaggedSurface, Failure> {
         let count = surface.triangles.len();
-        let num_vertices = surface.positions.len() as u32;
         // Whether triangles without crossings are kept.
         let mut kept: Vec<Option<bool>> = vec![None; count];
-        let mut queue: Vec<u32> = Vec::new();
-        let mut pieces: Vec<([u32; 3], u32)> = Vec::new();
+        let mut queue: Vec<TriangleIndex> = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
         for (&t, segments) in &self.segments {
             let KeptPart { outlines, sides } = self.outlines(surface, t, segments)?;
             for (k, side) in sides.into_iter().enumerate() {
-                let across = self.twins[3 * t as usize + k] / 3;
+                let across = self.twins[t.half_edge(k)].triangle();
                 let Some(side) = side else { continue };
                 if !self.segments.contains_key(&across) {
-                    match kept[across as usize].replace(side) {
+                    match kept[across].replace(side) {
                         None => queue.push(across),
                         Some(before) if before != side => return Err(Failure::Final(BooleanError::Tangled)),
                         Some(_) => {}
@@ -352,86 +387,96 @@ impl IntersectionCurves {
             let [a, b, c] = surface.corners(t);
             let normal = (b - a).cross(c - a);
             for outline in outlines {
-                let position = |i: u32| match i.checked_sub(num_vertices) {
-                    None => surface.positions[i as usize],
-                    Some(point) => self.crossings[point as usize].position,
-                };
-                let points: Vec<DVec3> = outline.iter().map(|&i| position(i)).collect();
+                let points: Vec<DVec3> = outline.iter().map(|&point| self.at(surface, point).position).collect();
                 let ears = clip_ears(&points, normal).ok_or(Failure::Final(BooleanError::Degenerate))?;
-                pieces.extend(ears.into_iter().map(|ear| (ear.map(|i| outline[i]), t)));
+                pieces.extend(ears.into_iter().map(|ear| Piece { corners: ear.map(|i| outline[i]), of: t }));
             }
         }
         while let Some(t) = queue.pop() {
-            for k in 0..3 {
-                let across = self.twins[(3 * t + k) as usize] / 3;
+            for h in t.half_edges() {
+                let across = self.twins[h].triangle();
                 if self.segments.contains_key(&across) {
                     continue;
                 }
-                match kept[across as usize] {
+                match kept[across] {
                     None => {
-                        kept[across as usize] = kept[t as usize];
+                        kept[across] = kept[t];
                         queue.push(across);
                     }
-                    before if before != kept[t as usize] => return Err(Failure::Final(BooleanError::Tangled)),
+                    before if before != kept[t] => return Err(Failure::Final(BooleanError::Tangled)),
                     _ => {}
                 }
             }
         }
-        for t in 0..count {
-            if !self.segments.contains_key(&(t as u32)) && kept[t] != Some(false) {
+        for t in TriangleIndex::first(count) {
+            if !self.segments.contains_key(&t) && kept[t] != Some(false) {
                 // A component that no curve reaches is kept.
-                pieces.push((surface.triangles[t], t as u32));
+                pieces.push(Piece { corners: surface.triangles[t].map(OutlinePoint::Vertex), of: t });
             }
         }
         Ok(self.compact_surface(surface, &pieces))
     }
 
-    /// A surface of these pieces, each with the triangle that it belongs to.
-    fn compact_surface(&self, surface: &TaggedSurface, pieces: &[([u32; 3], u32)]) -> TaggedSurface {
-        let num_vertices = surface.positions.len();
-        let mut new_index: Vec<Option<u32>> = vec![None; num_vertices + self.crossings.len()];
+    /// Position and velocity of a corner of an outline.
+    fn at(&self, surface: &TaggedSurface, point: OutlinePoint) -> Crossing {
+        match point {
+            OutlinePoint::Vertex(v) => Crossing { position: surface.positions[v], velocity: surface.velocities[v] },
+            OutlinePoint::Crossing(crossing) => self.crossings[crossing],
+        }
+    }
+
+    /// A surface of these pieces.
+    fn compact_surface(&self, surface: &TaggedSurface, pieces: &[Piece]) -> TaggedSurface {
+        let mut new_vertices: Vec<Option<VertexIndex>> = vec![None; surface.positions.len()];
+        let mut new_crossings: Vec<Option<VertexIndex>> = vec![None; self.crossings.len()];
         let mut union = TaggedSurface::default();
-        for &(corners, t) in pieces {
-            let corners = corners.map(|i| {
-                let i = i as usize;
-                *new_index[i].get_or_insert_with(|| {
-                    let (position, velocity) = match i.checked_sub(num_vertices) {
-                        None => (surface.positions[i], surface.velocities[i]),
-                        Some(point) => (self.crossings[point].position, self.crossings[point].velocity),
-                    };
+        for &Piece { corners, of } in pieces {
+            let corners = corners.map(|point| {
+                let new = match point {
+                    OutlinePoint::Vertex(v) => &mut new_vertices[v],
+                    OutlinePoint::Crossing(crossing) => &mut new_crossings[crossing],
+                };
+                *new.get_or_insert_with(|| {
+                    let Crossing { position, velocity } = self.at(surface, point);
                     union.positions.push(position);
                     union.velocities.push(velocity);
-                    union.positions.len() as u32 - 1
+                    VertexIndex::new(union.positions.len() - 1)
                 })
             });
-            union.push(corners, surface.interfaces[t as usize]);
+            union.push(corners, surface.interfaces[of]);
         }
         union
     }
 
     /// Outlines of the kept part of a triangle.
-    fn outlines(&self, surface: &TaggedSurface, t: u32, segments: &[(u32, u32)]) -> Result<KeptPart, Failure> {
+    fn outlines(
+        &self,
+        surface: &TaggedSurface,
+        t: TriangleIndex,
+        segments: &[(CrossingIndex, CrossingIndex)],
+    ) -> Result<KeptPart, Failure> {
         let tangled = || Failure::Final(BooleanError::Tangled);
-        let first = surface.positions.len() as u32;
-        let next_point: BTreeMap<u32, u32> = segments.iter().map(|&(a, b)| (first + a, first + b)).collect();
-        let segment_ends: BTreeMap<u32, u32> = segments.iter().map(|&(a, b)| (first + b, first + a)).collect();
+        let crossing = OutlinePoint::Crossing;
+        let next_point: BTreeMap<_, _> = segments.iter().map(|&(a, b)| (crossing(a), crossing(b))).collect();
+        let segment_ends: BTreeSet<_> = segments.iter().map(|&(_, b)| crossing(b)).collect();
         if next_point.len() != segments.len() || segment_ends.len() != segments.len() {
             return Err(tangled());
         }
-        let mut ring: Vec<u32> = Vec::new();
+        let mut ring: Vec<OutlinePoint> = Vec::new();
         let mut sides = [Some(false); 3];
         let mut corner_ranks = [0; 3];
         for k in 0..3 {
-            corner_ranks[k as usize] = ring.len();
-            ring.push(surface.triangles[t as usize][k as usize]);
-            let points = self.along(3 * t + k);
+            corner_ranks[k] = ring.len();
+            ring.push(OutlinePoint::Vertex(surface.triangles[t][k]));
+            let points = self.along(t.half_edge(k));
             if !points.is_empty() {
-                sides[k as usize] = None;
+                sides[k] = None;
             }
-            ring.extend(points.iter().map(|point| first + point));
+            ring.extend(points.into_iter().map(crossing));
         }
-        let ranks: BTreeMap<u32, usize> = ring.iter().enumerate().map(|(rank, &point)| (point, rank)).collect();
-        let mut seen: BTreeMap<u32, bool> = next_point.keys().map(|&point| (point, false)).collect();
+        let ranks: BTreeMap<OutlinePoint, usize> =
+            ring.iter().enumerate().map(|(rank, &point)| (point, rank)).collect();
+        let mut seen: BTreeMap<OutlinePoint, bool> = next_point.keys().map(|&point| (point, false)).collect();
         let mut outlines = Vec::new();
         for &start in next_point.keys().filter(|point| ranks.contains_key(point)) {
             if seen[&start] {
@@ -451,7 +496,7 @@ impl IntersectionCurves {
                 // Along the edges, to the start of the next curve.
                 let mut rank = *ranks.get(&at).ok_or_else(tangled)?;
                 while !next_point.contains_key(&ring[rank]) {
-                    if rank != ranks[&at] && segment_ends.contains_key(&ring[rank]) {
+                    if rank != ranks[&at] && segment_ends.contains(&ring[rank]) {
                         return Err(tangled());
                     }
                     outline.push(ring[rank]);

@@ -12,6 +12,7 @@ use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::winding::winding_numbers;
 
 use super::mesh_boolean::TaggedSurface;
+use crate::mesh::index::{VertexIndex, plain_triangles};
 use crate::mesh::{Interface, Mesh, VertexKind};
 use crate::substrate::{ContactSample, Substrate};
 
@@ -45,38 +46,36 @@ impl InteriorMask {
 /// Walls run down from the contact line to the lowered wetted face. Triangles below the line are
 /// tagged with their solid.
 pub fn extend_into_solids(mesh: &Mesh, substrate: &Substrate, depth: f64) -> TaggedSurface {
-    let n = mesh.positions.len();
-    let kinds: Vec<VertexKind> = (0..n as u32).map(|v| mesh.kind(v)).collect();
-    let mut lowered: Vec<u32> = (0..n as u32).collect();
+    let kinds: Vec<VertexKind> = mesh.vertex_indices().map(|v| mesh.kind(v)).collect();
+    let mut lowered: Vec<VertexIndex> = mesh.vertex_indices().collect();
     let mut out = TaggedSurface {
         positions: mesh.positions.clone(),
         velocities: mesh.velocities.clone(),
         ..TaggedSurface::default()
     };
-    for v in 0..n {
+    for v in mesh.vertex_indices() {
         if kinds[v] == VertexKind::Free {
             continue;
         }
-        let interface = mesh.interface_at(v as u32);
+        let interface = mesh.interface_at(v);
         let sample = substrate.sample(interface, mesh.positions[v]);
         let lower = mesh.positions[v] - sample.normal * depth_within(substrate, interface, &sample, depth);
         if kinds[v] == VertexKind::Wetted {
             out.positions[v] = lower;
         } else {
-            lowered[v] = out.positions.len() as u32;
+            lowered[v] = VertexIndex::new(out.positions.len());
             out.positions.push(lower);
             out.velocities.push(mesh.velocities[v]);
         }
     }
-    for (t, &corners) in mesh.triangles.iter().enumerate() {
-        let interface = mesh.interfaces[t];
-        out.push(if interface == Interface::Air { corners } else { corners.map(|v| lowered[v as usize]) }, interface);
-        for k in 0..3 {
-            let h = (3 * t + k) as u32;
+    for t in mesh.triangle_indices() {
+        let (corners, interface) = (mesh.triangles[t], mesh.interfaces[t]);
+        out.push(if interface == Interface::Air { corners } else { corners.map(|v| lowered[v]) }, interface);
+        for h in t.half_edges() {
             let below = mesh.interface_of(mesh.twin(h));
             if interface == Interface::Air && below != Interface::Air {
                 let (a, b) = (mesh.from(h), mesh.to(h));
-                let (a_low, b_low) = (lowered[a as usize], lowered[b as usize]);
+                let (a_low, b_low) = (lowered[a], lowered[b]);
                 out.push([b, a, a_low], below);
                 out.push([b, a_low, b_low], below);
             }
@@ -89,6 +88,7 @@ impl SdfBody {
     /// The distance field of a drop, extended into its solids by `depth` meters.
     pub fn new(mesh: &Mesh, substrate: &Substrate, depth: f64) -> Self {
         let TaggedSurface { positions, velocities, triangles, .. } = extend_into_solids(mesh, substrate, depth);
+        let triangles = plain_triangles(&triangles);
         Self { distance: MeshDistance::new(TriMesh { positions, triangles, ..TriMesh::default() }), velocities }
     }
 
@@ -134,7 +134,7 @@ impl SdfBody {
 /// Depth to extend below a contact sample, up to `depth` meters: well inside a solid thinner than
 /// that.
 fn depth_within(substrate: &Substrate, interface: Interface, sample: &ContactSample, depth: f64) -> f64 {
-    let Some(solid) = interface.solid_index().and_then(|s| substrate.solids().get(s)) else { return depth };
+    let Some(solid) = interface.solid_index().map(|s| &substrate.solids()[s]) else { return depth };
     let leaves = |down: f64| solid.signed_distance(sample.point - sample.normal * down) > 1e-3 * depth;
     if !leaves(depth) {
         return depth;

@@ -9,23 +9,26 @@ use glam::DVec3;
 
 use super::extraction::{CELL, ExtractionRequest, LiquidField, extract_liquid};
 use super::sdf_body::SdfBody;
+use crate::mesh::index::TriangleIndex;
 use crate::mesh::{Interface, Mesh};
+use crate::substrate::SolidIndex;
 use crate::substrate::Substrate;
 
 /// Width of the smooth minimum, in cells.
 const BLEND: f64 = 1.5;
 
 /// The solid with most of the surfaces' contact area, if it is flat where they touch it.
-fn flat_floor(meshes: &[&Mesh], substrate: &Substrate) -> Option<usize> {
+fn flat_floor(meshes: &[&Mesh], substrate: &Substrate) -> Option<SolidIndex> {
     let mut areas = vec![0.0; substrate.solids().len()];
     for mesh in meshes {
-        for t in 0..mesh.triangles.len() {
+        for t in mesh.triangle_indices() {
             if let Some(solid) = mesh.interfaces[t].solid_index() {
                 areas[solid] += mesh.area_vector(t).length();
             }
         }
     }
     let (best, &area) = areas.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
+    let best = SolidIndex::new(best);
     if area == 0.0 {
         return None;
     }
@@ -34,9 +37,9 @@ fn flat_floor(meshes: &[&Mesh], substrate: &Substrate) -> Option<usize> {
     for mesh in meshes {
         let [low, high] = mesh.bounds();
         let size = low.distance(high);
-        for v in 0..mesh.positions.len() as u32 {
-            if mesh.interface_at(v) == Interface::solid(best) {
-                let near = solid.closest(mesh.positions[v as usize]);
+        for v in mesh.vertex_indices() {
+            if mesh.interface_at(v) == Interface::Solid(best) {
+                let near = solid.closest(mesh.positions[v]);
                 let (point, normal) = *frame.get_or_insert((near.point, near.normal));
                 if (near.point - point).dot(normal).abs() > 1e-6 * size {
                     return None;
@@ -67,24 +70,24 @@ pub fn merge_through_sdf(meshes: &[&Mesh], edge: f64, substrate: &Substrate) -> 
     let liquid = LiquidField::Bodies { bodies: &bodies, blend: BLEND * cell };
     let request = ExtractionRequest { liquid, bounds, edge, floor: flat_floor(meshes, substrate) };
     let mut mesh = extract_liquid(&request, substrate)?;
-    for v in 0..mesh.positions.len() {
+    for v in mesh.vertex_indices() {
         let point = mesh.positions[v];
-        let mut nearest = (f64::INFINITY, DVec3::ZERO);
+        let mut nearest: Option<(f64, DVec3)> = None;
         for body in &bodies {
-            if body.min_distance(point) < nearest.0
-                && let Some(found) = body.velocity(point)
-                && found.0 < nearest.0
+            let is_nearer = |distance: f64| nearest.is_none_or(|nearest| distance < nearest.0);
+            if is_nearer(body.min_distance(point))
+                && let Some(found) = body.velocity(point).filter(|found| is_nearer(found.0))
             {
-                nearest = found;
+                nearest = Some(found);
             }
         }
-        mesh.velocities[v] = nearest.1;
+        mesh.velocities[v] = nearest.map_or(DVec3::ZERO, |(_, velocity)| velocity);
     }
-    let mut sized: Vec<(f64, Vec<u32>)> =
+    let mut sized: Vec<(f64, Vec<TriangleIndex>)> =
         mesh.components().into_iter().map(|part| (mesh.component_volume(&part), part)).collect();
     sized.retain(|(volume, _)| *volume > 0.0);
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let lists: Vec<Vec<u32>> = sized.into_iter().map(|(_, list)| list).collect();
+    let lists: Vec<Vec<TriangleIndex>> = sized.into_iter().map(|(_, list)| list).collect();
     let parts = mesh.extract(&lists);
     (!parts.is_empty() && parts.len() < meshes.len()).then_some(parts)
 }

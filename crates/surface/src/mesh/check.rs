@@ -4,7 +4,8 @@
 use glam::DVec3;
 use sessile_geometry::bvh::Bounds;
 
-use super::{Mesh, next};
+use super::Mesh;
+use super::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 
 /// A violated invariant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -15,22 +16,22 @@ pub enum MeshDefect {
     Arrays(&'static str),
     /// A half-edge and its twin do not join the same two vertices in opposite directions.
     #[error("half-edge {0} and its twin do not match")]
-    Twin(u32),
+    Twin(HalfEdgeIndex),
     /// The triangles at a vertex do not form one fan.
     #[error("the triangles around vertex {0} do not form one fan")]
-    Fan(u32),
+    Fan(VertexIndex),
     /// A triangle has a vanishing area.
     #[error("triangle {0} is degenerate")]
-    Degenerate(usize),
+    Degenerate(TriangleIndex),
     /// The enclosed volume is not positive.
     #[error("the enclosed volume is {0:e} m³")]
     InsideOut(f64),
     /// Two triangles intersect.
     #[error("triangles {0} and {1} intersect")]
-    Crossing(usize, usize),
+    Crossing(TriangleIndex, TriangleIndex),
     /// A position or velocity is not finite.
     #[error("vertex {0} is not finite")]
-    NonFinite(usize),
+    NonFinite(VertexIndex),
 }
 
 /// Checks array lengths and index bounds, as required of a saved state.
@@ -39,13 +40,13 @@ pub(crate) fn check_arrays(mesh: &Mesh) -> Result<(), MeshDefect> {
     if mesh.velocities.len() != vertices || mesh.outgoing.len() != vertices {
         return Err(MeshDefect::Arrays("vertex arrays differ in length"));
     }
-    if mesh.twins.len() != 3 * triangles || mesh.interfaces.len() != triangles {
+    if mesh.twins.len() != 3 * triangles || mesh.interfaces.len() != triangles || mesh.live.len() != triangles {
         return Err(MeshDefect::Arrays("triangle arrays differ in length"));
     }
-    let valid = |&h: &u32| (h as usize) < 3 * triangles;
-    let in_bounds = mesh.triangles.iter().flatten().all(|&v| (v as usize) < vertices)
+    let valid = |h: &HalfEdgeIndex| h.to_usize() < 3 * triangles;
+    let in_bounds = mesh.triangles.iter().flatten().all(|v| v.to_usize() < vertices)
         && mesh.twins.iter().all(valid)
-        && mesh.outgoing.iter().all(valid);
+        && mesh.outgoing.iter().flatten().all(valid);
     if in_bounds { Ok(()) } else { Err(MeshDefect::Arrays("an index is out of bounds")) }
 }
 
@@ -61,28 +62,25 @@ pub fn check(mesh: &Mesh) -> Result<(), MeshDefect> {
 pub(crate) fn check_connectivity(mesh: &Mesh) -> Result<(), MeshDefect> {
     let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
     let mut uses = vec![0_usize; vertices];
-    for t in (0..triangles).filter(|&t| mesh.is_live(t)) {
-        for k in 0..3 {
-            let h = (3 * t + k) as u32;
-            let v = mesh.triangles[t][k];
-            if v as usize >= vertices || !mesh.is_vertex_live(v) {
-                return Err(MeshDefect::Arrays("a triangle refers to a removed vertex"));
-            }
-            uses[v as usize] += 1;
-            let g = mesh.twin(h);
-            if g as usize >= 3 * triangles || !mesh.is_live((g / 3) as usize) {
-                return Err(MeshDefect::Twin(h));
-            }
-            let matches = mesh.twin(g) == h && mesh.from(g) == mesh.to(h) && mesh.to(g) == mesh.from(h);
-            if !matches || mesh.apex(g) == mesh.apex(h) {
-                return Err(MeshDefect::Twin(h));
-            }
+    for h in mesh.live_triangles().flat_map(TriangleIndex::half_edges) {
+        let v = mesh.from(h);
+        if v.to_usize() >= vertices || !mesh.is_vertex_live(v) {
+            return Err(MeshDefect::Arrays("a triangle refers to a removed vertex"));
+        }
+        uses[v] += 1;
+        let g = mesh.twin(h);
+        if g.to_usize() >= 3 * triangles || !mesh.is_live(g.triangle()) {
+            return Err(MeshDefect::Twin(h));
+        }
+        let matches = mesh.twin(g) == h && mesh.from(g) == mesh.to(h) && mesh.to(g) == mesh.from(h);
+        if !matches || mesh.apex(g) == mesh.apex(h) {
+            return Err(MeshDefect::Twin(h));
         }
     }
-    for v in (0..vertices as u32).filter(|&v| mesh.is_vertex_live(v)) {
-        let uses = uses[v as usize];
-        let starts_here = mesh.from(mesh.outgoing[v as usize]) == v;
-        if !starts_here || mesh.fan(v).take(uses + 1).count() != uses {
+    for v in mesh.vertex_indices() {
+        let Some(outgoing) = mesh.outgoing[v] else { continue };
+        let uses = uses[v];
+        if mesh.from(outgoing) != v || mesh.fan(v).take(uses + 1).count() != uses {
             return Err(MeshDefect::Fan(v));
         }
     }
@@ -91,14 +89,14 @@ pub(crate) fn check_connectivity(mesh: &Mesh) -> Result<(), MeshDefect> {
 
 /// Checks that no triangle is degenerate, all values are finite and the volume is positive.
 fn check_shape(mesh: &Mesh) -> Result<(), MeshDefect> {
-    for t in (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)) {
+    for t in mesh.live_triangles() {
         let [a, b, c] = mesh.triangles[t];
-        let longest = (3 * t as u32..3 * t as u32 + 3).map(|h| mesh.length(h)).fold(0.0, f64::max);
+        let longest = t.half_edges().map(|h| mesh.length(h)).into_iter().fold(0.0, f64::max);
         if a == b || b == c || c == a || mesh.area_vector(t).length() <= 1e-9 * longest * longest {
             return Err(MeshDefect::Degenerate(t));
         }
     }
-    for v in 0..mesh.positions.len() {
+    for v in mesh.vertex_indices() {
         if !(mesh.positions[v].is_finite() && mesh.velocities[v].is_finite()) {
             return Err(MeshDefect::NonFinite(v));
         }
@@ -117,7 +115,7 @@ pub fn check_crossings(mesh: &Mesh) -> Result<(), MeshDefect> {
 ///
 /// Only pairs of triangles that face toward or away from each other count as opposite sheets.
 pub(crate) fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, MeshDefect> {
-    let live: Vec<usize> = (0..mesh.triangles.len()).filter(|&t| mesh.is_live(t)).collect();
+    let live: Vec<TriangleIndex> = mesh.live_triangles().collect();
     let boxes: Vec<Bounds> = live.iter().map(|&t| Bounds::of(mesh.corners(t))).collect();
     // Sweep along x over the bounding boxes.
     let mut order: Vec<usize> = (0..live.len()).collect();
@@ -148,16 +146,15 @@ pub(crate) fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, MeshDefect> {
 }
 
 /// Whether an edge of triangle `t` intersects `u`, away from shared corners.
-fn pierces(mesh: &Mesh, t: usize, u: usize) -> bool {
+fn pierces(mesh: &Mesh, t: TriangleIndex, u: TriangleIndex) -> bool {
     let [a, b, c] = mesh.corners(u);
     let normal = (b - a).cross(c - a);
-    (0..3).any(|k| {
-        let h = (3 * t + k) as u32;
-        let ends = [mesh.from(h), mesh.from(next(h))];
+    t.half_edges().into_iter().any(|h| {
+        let ends = [mesh.from(h), mesh.from(h.next())];
         if ends.iter().any(|v| mesh.triangles[u].contains(v)) {
             return false;
         }
-        let [p, q] = ends.map(|v| mesh.positions[v as usize]);
+        let [p, q] = ends.map(|v| mesh.positions[v]);
         let (dp, dq) = (normal.dot(p - a), normal.dot(q - a));
         if dp * dq >= 0.0 {
             return false;

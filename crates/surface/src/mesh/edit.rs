@@ -2,50 +2,44 @@
 
 use glam::DVec3;
 
-use super::{Interface, Mesh, REMOVED, VertexKind, next, previous};
+use super::index::{HalfEdgeIndex, VertexIndex};
+use super::{Interface, Mesh, VertexKind};
 
 impl Mesh {
-    fn link(&mut self, a: u32, b: u32) {
-        self.twins[a as usize] = b;
-        self.twins[b as usize] = a;
+    fn link(&mut self, a: HalfEdgeIndex, b: HalfEdgeIndex) {
+        self.twins[a] = b;
+        self.twins[b] = a;
     }
 
     /// Splits the edge of `h` at `position` and returns the new vertex.
     ///
     /// Its velocity is the mean of the velocities at both ends.
-    pub(crate) fn split(&mut self, h: u32, position: DVec3) -> u32 {
+    pub(crate) fn split(&mut self, h: HalfEdgeIndex, position: DVec3) -> VertexIndex {
         let twin = self.twin(h);
         let (a, b) = (self.from(h), self.to(h));
-        let m = self.positions.len() as u32;
-        self.positions.push(position);
-        self.velocities.push(0.5 * (self.velocities[a as usize] + self.velocities[b as usize]));
-        self.outgoing.push(REMOVED);
+        let m = self.push_vertex(position, 0.5 * (self.velocities[a] + self.velocities[b]));
         // (a, b, c) becomes (a, m, c) and (m, b, c); likewise in the twin's triangle.
-        for (h, tail, head) in [(h, a, b), (twin, b, a)] {
-            let (t, c) = (h / 3, self.apex(h));
-            let interface = self.interfaces[t as usize];
-            let new = self.triangles.len() as u32;
-            self.triangles.push([m, head, c]);
-            self.interfaces.push(interface);
-            self.twins.extend([REMOVED; 3]);
-            let beyond = self.twin(next(h));
-            self.triangles[t as usize][(next(h) % 3) as usize] = m;
-            self.link(3 * new + 1, beyond);
-            self.link(next(h), 3 * new + 2);
-            self.outgoing[head as usize] = 3 * new + 1;
-            self.outgoing[c as usize] = 3 * new + 2;
-            self.outgoing[m as usize] = 3 * new;
-            self.outgoing[tail as usize] = h;
-        }
+        let [other, opposite] = [(h, a, b), (twin, b, a)].map(|(h, tail, head)| {
+            let (t, c) = (h.triangle(), self.apex(h));
+            let new = self.push_triangle([m, head, c], self.interfaces[t]);
+            let beyond = self.twin(h.next());
+            self.triangles[t][h.next().corner()] = m;
+            self.link(new.half_edge(1), beyond);
+            self.link(h.next(), new.half_edge(2));
+            self.outgoing[head] = Some(new.half_edge(1));
+            self.outgoing[c] = Some(new.half_edge(2));
+            self.outgoing[m] = Some(new.half_edge(0));
+            self.outgoing[tail] = Some(h);
+            new
+        });
         // h is a→m now; its twin is m→a in the other new triangle.
-        let count = self.triangles.len() as u32;
-        self.link(h, 3 * (count - 1));
-        self.link(twin, 3 * (count - 2));
+        self.link(h, opposite.half_edge(0));
+        self.link(twin, other.half_edge(0));
         m
     }
 
     /// Whether the edge of `h` can be flipped to join the two opposite corners.
-    pub(crate) fn can_flip(&self, h: u32) -> bool {
+    pub(crate) fn can_flip(&self, h: HalfEdgeIndex) -> bool {
         let (c, d) = (self.apex(h), self.apex(self.twin(h)));
         !self.is_line(h)
             && c != d
@@ -55,30 +49,30 @@ impl Mesh {
     }
 
     /// Flips the edge of `h`; requires [`Mesh::can_flip`].
-    pub(crate) fn flip(&mut self, h: u32) {
+    pub(crate) fn flip(&mut self, h: HalfEdgeIndex) {
         let g = self.twin(h);
         let (a, b, c, d) = (self.from(h), self.to(h), self.apex(h), self.apex(g));
-        let (t, u) = (h / 3, g / 3);
-        let outer = [next(h), previous(h), next(g), previous(g)].map(|e| self.twin(e));
+        let (t, u) = (h.triangle(), g.triangle());
+        let outer = [h.next(), h.previous(), g.next(), g.previous()].map(|e| self.twin(e));
         // (a, b, c) and (b, a, d) become (c, d, b) and (d, c, a).
-        self.triangles[t as usize] = [c, d, b];
-        self.triangles[u as usize] = [d, c, a];
-        self.link(3 * t, 3 * u);
-        self.link(3 * t + 2, outer[0]);
-        self.link(3 * u + 1, outer[1]);
-        self.link(3 * u + 2, outer[2]);
-        self.link(3 * t + 1, outer[3]);
-        self.outgoing[c as usize] = 3 * t;
-        self.outgoing[d as usize] = 3 * t + 1;
-        self.outgoing[b as usize] = 3 * t + 2;
-        self.outgoing[a as usize] = 3 * u + 2;
+        self.triangles[t] = [c, d, b];
+        self.triangles[u] = [d, c, a];
+        self.link(t.half_edge(0), u.half_edge(0));
+        self.link(t.half_edge(2), outer[0]);
+        self.link(u.half_edge(1), outer[1]);
+        self.link(u.half_edge(2), outer[2]);
+        self.link(t.half_edge(1), outer[3]);
+        self.outgoing[c] = Some(t.half_edge(0));
+        self.outgoing[d] = Some(t.half_edge(1));
+        self.outgoing[b] = Some(t.half_edge(2));
+        self.outgoing[a] = Some(u.half_edge(2));
     }
 
     /// Whether the edge of `h` can be collapsed without making the surface non-manifold.
     ///
     /// The only common neighbors of its ends must be the two opposite corners, and neither of these
     /// may be left with two triangles (the link condition).
-    pub(crate) fn can_collapse(&self, h: u32) -> bool {
+    pub(crate) fn can_collapse(&self, h: HalfEdgeIndex) -> bool {
         let g = self.twin(h);
         let (a, b, c, d) = (self.from(h), self.to(h), self.apex(h), self.apex(g));
         if c == d || self.valence(c) <= 3 || self.valence(d) <= 3 {
@@ -91,20 +85,20 @@ impl Mesh {
     /// A common neighbor of the ends of `h` that is not an opposite corner.
     ///
     /// The three vertices then form a closed loop of edges around a neck.
-    pub(crate) fn neck_loop(&self, h: u32) -> Option<u32> {
+    pub(crate) fn neck_loop(&self, h: HalfEdgeIndex) -> Option<VertexIndex> {
         let (b, c, d) = (self.to(h), self.apex(h), self.apex(self.twin(h)));
         self.fan(self.from(h)).map(|e| self.to(e)).find(|&v| v != c && v != d && self.edge(v, b).is_some())
     }
 
     /// Whether collapsing the edge of `h` to `position` inverts or flattens no remaining triangle.
-    pub(crate) fn collapse_keeps_orientation(&self, h: u32, position: DVec3) -> bool {
+    pub(crate) fn collapse_keeps_orientation(&self, h: HalfEdgeIndex, position: DVec3) -> bool {
         let (a, b) = (self.from(h), self.to(h));
-        let (t, u) = (h / 3, self.twin(h) / 3);
+        let (t, u) = (h.triangle(), self.twin(h).triangle());
         [a, b].into_iter().all(|v| {
-            self.fan(v).filter(|e| e / 3 != t && e / 3 != u).all(|e| {
-                let [p, q, r] = [v, self.to(e), self.apex(e)]
-                    .map(|w| if w == a || w == b { position } else { self.positions[w as usize] });
-                let before = self.area_vector((e / 3) as usize);
+            self.fan(v).filter(|e| e.triangle() != t && e.triangle() != u).all(|e| {
+                let [p, q, r] =
+                    [v, self.to(e), self.apex(e)].map(|w| if w == a || w == b { position } else { self.positions[w] });
+                let before = self.area_vector(e.triangle());
                 let after = 0.5 * (q - p).cross(r - p);
                 let longest = (q - p).length_squared().max((r - p).length_squared()).max((r - q).length_squared());
                 // Rotated by less than 60°, and at least 1/12 as high as long, unless it was
@@ -118,34 +112,29 @@ impl Mesh {
     /// Collapses the edge of `h` to one vertex at `position`; requires [`Mesh::can_collapse`].
     ///
     /// The vertex where `h` ends is kept.
-    pub(crate) fn collapse(&mut self, h: u32, position: DVec3) {
+    pub(crate) fn collapse(&mut self, h: HalfEdgeIndex, position: DVec3) {
         let g = self.twin(h);
         let (a, b, c, d) = (self.from(h), self.to(h), self.apex(h), self.apex(g));
-        let mut e = self.outgoing[a as usize];
-        let first = e;
-        loop {
-            self.triangles[(e / 3) as usize][(e % 3) as usize] = b;
-            e = self.twin(previous(e));
-            if e == first {
-                break;
-            }
+        let fan: Vec<HalfEdgeIndex> = self.fan(a).collect();
+        for e in fan {
+            self.triangles[e.triangle()][e.corner()] = b;
         }
-        let (h_next, h_previous) = (self.twin(next(h)), self.twin(previous(h)));
-        let (g_next, g_previous) = (self.twin(next(g)), self.twin(previous(g)));
+        let (h_next, h_previous) = (self.twin(h.next()), self.twin(h.previous()));
+        let (g_next, g_previous) = (self.twin(g.next()), self.twin(g.previous()));
         self.link(h_next, h_previous);
         self.link(g_next, g_previous);
-        for t in [h / 3, g / 3] {
-            self.triangles[t as usize] = [REMOVED; 3];
+        for t in [h.triangle(), g.triangle()] {
+            self.live[t] = false;
         }
-        self.outgoing[a as usize] = REMOVED;
+        self.outgoing[a] = None;
         // In the removed triangle (a, b, c) the outer half-edge c→b starts at c; in (b, a, d) the
         // outer half-edge a→d, now b→d, starts at b.
-        self.outgoing[c as usize] = h_next;
-        self.outgoing[b as usize] = h_previous;
-        self.outgoing[d as usize] = g_next;
+        self.outgoing[c] = Some(h_next);
+        self.outgoing[b] = Some(h_previous);
+        self.outgoing[d] = Some(g_next);
         debug_assert!(self.from(h_next) == c && self.from(h_previous) == b && self.from(g_next) == d);
-        self.positions[b as usize] = position;
-        self.velocities[b as usize] = 0.5 * (self.velocities[a as usize] + self.velocities[b as usize]);
+        self.positions[b] = position;
+        self.velocities[b] = 0.5 * (self.velocities[a] + self.velocities[b]);
     }
 
     /// Cuts along a loop of three vertices that are pairwise neighbors but no triangle, and closes
@@ -153,21 +142,21 @@ impl Mesh {
     ///
     /// `h` runs from `a` to `b`, and `e` is the third vertex. Does nothing where the loop does not
     /// separate the fans of its vertices.
-    pub(crate) fn cut(&mut self, h: u32, e: u32) -> bool {
+    pub(crate) fn cut(&mut self, h: HalfEdgeIndex, e: VertexIndex) -> bool {
         let (a, b) = (self.from(h), self.to(h));
         let (Some(be), Some(ea)) = (self.edge(b, e), self.edge(e, a)) else { return false };
         let loop_edges = [h, be, ea];
         let corners = [a, b, e];
         // On one side of the loop each vertex is replaced by a copy: for the half-edges of its fan
         // from the loop's outgoing half-edge around to the incoming one.
-        let mut fans: [Vec<u32>; 3] = Default::default();
+        let mut fans: [Vec<HalfEdgeIndex>; 3] = Default::default();
         for k in 0..3 {
             let (outgoing, incoming) = (loop_edges[k], loop_edges[(k + 2) % 3]);
             let stop = self.twin(incoming);
             let mut at = outgoing;
             while at != stop {
                 fans[k].push(at);
-                at = self.twin(previous(at));
+                at = self.twin(at.previous());
                 if at == outgoing {
                     return false;
                 }
@@ -176,35 +165,26 @@ impl Mesh {
                 return false;
             }
         }
-        let first = self.positions.len() as u32;
-        for &v in &corners {
-            self.positions.push(self.positions[v as usize]);
-            self.velocities.push(self.velocities[v as usize]);
-            self.outgoing.push(REMOVED);
-        }
+        let copies = corners.map(|v| self.push_vertex(self.positions[v], self.velocities[v]));
         let twins = loop_edges.map(|edge| self.twin(edge));
         for k in 0..3 {
-            let new = first + k as u32;
             for &edge in &fans[k] {
-                self.triangles[(edge / 3) as usize][(edge % 3) as usize] = new;
+                self.triangles[edge.triangle()][edge.corner()] = copies[k];
             }
-            self.outgoing[new as usize] = loop_edges[k];
-            self.outgoing[corners[k] as usize] = twins[(k + 2) % 3];
+            self.outgoing[copies[k]] = Some(loop_edges[k]);
+            self.outgoing[corners[k]] = Some(twins[(k + 2) % 3]);
         }
         // The loop's half-edges get the new triangle of the copies as neighbor, their former twins
         // the one of the original vertices.
-        let (near, far) = (self.triangles.len() as u32, self.triangles.len() as u32 + 1);
-        self.triangles.push([first + 1, first, first + 2]);
-        self.triangles.push([a, b, e]);
-        self.interfaces.extend([Interface::Air; 2]);
-        self.twins.extend([REMOVED; 6]);
+        let near = self.push_triangle([copies[1], copies[0], copies[2]], Interface::Air);
+        let far = self.push_triangle(corners, Interface::Air);
         // near: (b', a', e') has the half-edges b'→a', a'→e', e'→b'.
-        self.link(3 * near, loop_edges[0]);
-        self.link(3 * near + 1, loop_edges[2]);
-        self.link(3 * near + 2, loop_edges[1]);
+        self.link(near.half_edge(0), loop_edges[0]);
+        self.link(near.half_edge(1), loop_edges[2]);
+        self.link(near.half_edge(2), loop_edges[1]);
         // far: (a, b, e); a→b is the twin of the former twin b→a, and so on.
         for k in 0..3 {
-            self.link(3 * far + k as u32, twins[k]);
+            self.link(far.half_edge(k), twins[k]);
         }
         true
     }
@@ -213,13 +193,13 @@ impl Mesh {
     ///
     /// A mesh that consists of one tetrahedron stays.
     pub(crate) fn remove_tetrahedra(&mut self) -> usize {
-        let mut left = (0..self.triangles.len()).filter(|&t| self.is_live(t)).count();
+        let mut left = self.live_triangles().count();
         let mut count = 0;
-        for t in 0..self.triangles.len() {
+        for t in self.triangle_indices() {
             if !self.is_live(t) || left <= 4 {
                 continue;
             }
-            let across = [0, 1, 2].map(|k| self.twin((3 * t + k) as u32));
+            let across = t.half_edges().map(|h| self.twin(h));
             let apex = self.apex(across[0]);
             if across.iter().any(|&h| self.apex(h) != apex) || self.valence(apex) != 3 {
                 continue;
@@ -228,11 +208,11 @@ impl Mesh {
             if corners.iter().any(|&v| self.valence(v) != 3) {
                 continue;
             }
-            for t in [t, (across[0] / 3) as usize, (across[1] / 3) as usize, (across[2] / 3) as usize] {
-                self.triangles[t] = [REMOVED; 3];
+            for t in [t, across[0].triangle(), across[1].triangle(), across[2].triangle()] {
+                self.live[t] = false;
             }
             for v in [corners[0], corners[1], corners[2], apex] {
-                self.outgoing[v as usize] = REMOVED;
+                self.outgoing[v] = None;
             }
             left -= 4;
             count += 1;
@@ -241,7 +221,7 @@ impl Mesh {
     }
 
     /// Kinds of the vertices at both ends of `h`.
-    pub(crate) fn kinds(&self, h: u32) -> [VertexKind; 2] {
+    pub(crate) fn kinds(&self, h: HalfEdgeIndex) -> [VertexKind; 2] {
         [self.kind(self.from(h)), self.kind(self.to(h))]
     }
 }
@@ -252,7 +232,9 @@ mod tests {
 
     use super::*;
     use crate::mesh::check::{check, check_connectivity};
+    use crate::mesh::index::TriangleIndex;
     use crate::mesh::primitives::sphere;
+    use crate::substrate::SolidIndex;
 
     #[test]
     fn isolated_tetrahedra_are_removed_unless_they_are_the_whole_mesh() {
@@ -293,9 +275,9 @@ mod tests {
     /// Applies an edit where it is allowed; returns whether it was.
     fn apply(mesh: &mut Mesh, edit: Edit) -> bool {
         let (Edit::Split(seed) | Edit::Flip(seed) | Edit::Collapse(seed) | Edit::CutNeck(seed)) = edit;
-        let live: Vec<u32> = (0..mesh.twins.len() as u32).filter(|&h| mesh.is_live((h / 3) as usize)).collect();
+        let live: Vec<HalfEdgeIndex> = mesh.live_triangles().flat_map(TriangleIndex::half_edges).collect();
         let h = live[seed as usize % live.len()];
-        let middle = 0.5 * (mesh.positions[mesh.from(h) as usize] + mesh.positions[mesh.to(h) as usize]);
+        let middle = 0.5 * (mesh.positions[mesh.from(h)] + mesh.positions[mesh.to(h)]);
         match edit {
             Edit::Split(_) => {
                 mesh.split(h, middle);
@@ -356,7 +338,7 @@ mod tests {
             let mut mesh = small_sphere();
             let before = mesh.volume();
             if apply(&mut mesh, Edit::Flip(seed)) {
-                let h = 3 * (seed % mesh.twins.len() as u32 / 3);
+                let h = HalfEdgeIndex::new(seed as usize % mesh.twins.len()).triangle().half_edge(0);
                 prop_assert!(mesh.can_flip(h));
                 mesh.flip(h);
             }
@@ -367,18 +349,18 @@ mod tests {
         #[test]
         fn edits_keep_the_contact_of_a_wetted_patch_consistent(edits in edits()) {
             let mut mesh = small_sphere();
-            for t in 0..mesh.triangles.len() {
+            for t in mesh.triangle_indices() {
                 if mesh.corners(t).iter().all(|p| p.y < 0.0) {
-                    mesh.interfaces[t] = Interface::Solid(0);
+                    mesh.interfaces[t] = Interface::Solid(SolidIndex::new(0));
                 }
             }
             for edit in edits {
                 apply(&mut mesh, edit);
             }
             mesh.compact();
-            for v in 0..mesh.positions.len() as u32 {
+            for v in mesh.vertex_indices() {
                 let kind = mesh.kind(v);
-                let on_solid = mesh.interface_at(v) == Interface::Solid(0);
+                let on_solid = mesh.interface_at(v) == Interface::Solid(SolidIndex::new(0));
                 prop_assert_eq!(on_solid, kind != VertexKind::Free, "vertex {} is {:?}", v, kind);
             }
         }

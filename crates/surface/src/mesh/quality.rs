@@ -12,6 +12,7 @@
 
 use glam::DVec3;
 
+use super::index::VertexIndex;
 use super::{Interface, Mesh, VertexKind};
 use crate::params::Numerics;
 use crate::remesh::edge_queue::EdgeQueue;
@@ -92,8 +93,8 @@ impl MeshQuality {
         let wetted_weight = numerics.wetted_edge_weight * numerics.wetted_edge_weight;
         let (mut six_volumes, mut least_cone) = (0.0, f64::INFINITY);
         let (mut needle, mut degenerate, mut long, mut short) = (false, false, false, false);
-        for (t, corners) in mesh.triangles.iter().enumerate() {
-            let triangle = Triangle::new(corners.map(|v| mesh.positions[v as usize] - center));
+        for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
+            let triangle = Triangle::new(corners.map(|v| mesh.positions[v] - center));
             let [a, b, c] = triangle.corners;
             let cone = a.dot(triangle.cross);
             six_volumes += cone;
@@ -109,15 +110,15 @@ impl MeshQuality {
                 long |= most > longest;
                 short |= least < shortest;
             } else {
-                for (k, square) in squares.into_iter().enumerate() {
-                    let wetted = mesh.interface_of(mesh.twin((3 * t + k) as u32)) != Interface::Air;
+                for (h, square) in t.half_edges().into_iter().zip(squares) {
+                    let wetted = mesh.interface_of(mesh.twin(h)) != Interface::Air;
                     let square = if wetted { square * wetted_weight } else { square };
                     long |= square > longest;
                     short |= square < shortest;
                 }
             }
             for (v, next) in [(corners[0], b), (corners[1], c), (corners[2], a)] {
-                let ring = &mut self.rings[v as usize];
+                let ring = &mut self.rings[v];
                 ring.sum += next;
                 ring.valence += 1;
                 ring.air |= air;
@@ -136,22 +137,22 @@ impl MeshQuality {
     /// half-edge.
     pub fn queue_flips(&self, mesh: &Mesh, queue: &mut EdgeQueue) {
         queue.clear();
-        for (h, &twin) in mesh.twins.iter().enumerate() {
-            if h < twin as usize {
-                queue.push((self.cotangents[h] + self.cotangents[twin as usize]) / FLIP_BELOW, h as u32);
+        for (h, &twin) in mesh.half_edge_indices().zip(&mesh.twins) {
+            if h < twin {
+                queue.push((self.cotangents[h] + self.cotangents[twin]) / FLIP_BELOW, h);
             }
         }
     }
 
     /// Kind of a vertex.
     #[inline]
-    pub fn kind(&self, v: usize) -> VertexKind {
+    pub fn kind(&self, v: VertexIndex) -> VertexKind {
         VertexKind::new(self.rings[v].air, self.rings[v].solid)
     }
 
     /// Whether a vertex is further than [`OFF_CENTER`] edges from the center of its neighbors.
     #[inline]
-    pub fn is_off_center(&self, v: usize, edge: f64) -> bool {
+    pub fn is_off_center(&self, v: VertexIndex, edge: f64) -> bool {
         let ring = &self.rings[v];
         let limit = OFF_CENTER * edge * f64::from(ring.valence);
         ring.sum.length_squared() > limit * limit

@@ -1,5 +1,6 @@
 //! Priority queue of the edges to change, the most urgent first.
 
+use crate::mesh::index::HalfEdgeIndex;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -7,7 +8,7 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, Debug)]
 struct QueuedEdge {
     priority: f64,
-    half_edge: u32,
+    half_edge: HalfEdgeIndex,
 }
 
 impl Ord for QueuedEdge {
@@ -52,14 +53,14 @@ impl EdgeQueue {
     }
 
     /// Queues an edge if its priority exceeds 1.
-    pub fn push(&mut self, priority: f64, half_edge: u32) {
+    pub fn push(&mut self, priority: f64, half_edge: HalfEdgeIndex) {
         if priority > 1.0 {
             self.heap.push(QueuedEdge { priority, half_edge });
         }
     }
 
     /// Removes the edge of highest priority; returns that priority and the half-edge.
-    pub fn pop(&mut self) -> Option<(f64, u32)> {
+    pub fn pop(&mut self) -> Option<(f64, HalfEdgeIndex)> {
         self.heap.pop().map(|edge| (edge.priority, edge.half_edge))
     }
 }
@@ -72,9 +73,9 @@ mod tests {
     fn edges_are_popped_by_descending_priority_and_only_above_one() {
         let mut queue = EdgeQueue::default();
         for (priority, half_edge) in [(1.5, 3), (0.9, 1), (2.0, 8), (1.5, 2), (f64::NAN, 5)] {
-            queue.push(priority, half_edge);
+            queue.push(priority, HalfEdgeIndex::new(half_edge));
         }
-        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, h)| h).collect();
+        let order: Vec<usize> = std::iter::from_fn(|| queue.pop()).map(|(_, h)| h.to_usize()).collect();
         assert_eq!(order, [8, 2, 3]);
     }
 }

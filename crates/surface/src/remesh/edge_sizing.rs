@@ -22,6 +22,7 @@
 
 use glam::DVec3;
 
+use crate::mesh::index::{HalfEdgeIndex, VertexIndex};
 use crate::mesh::quality::MeshQuality;
 use crate::mesh::{Mesh, VertexKind};
 use crate::params::Numerics;
@@ -103,9 +104,9 @@ impl EdgeSizes {
         self.normals.resize(n, DVec3::ZERO);
         self.curvatures.clear();
         self.curvatures.resize(n, CurvatureSums::default());
-        for (t, corners) in mesh.triangles.iter().enumerate() {
+        for (t, corners) in mesh.triangle_indices().zip(&mesh.triangles) {
             let area = mesh.area_vector(t);
-            corners.iter().for_each(|&v| self.normals[v as usize] += area);
+            corners.iter().for_each(|&v| self.normals[v] += area);
         }
         self.normals.iter_mut().for_each(|normal| *normal = normal.normalize_or_zero());
         for (a, b) in free_edges(mesh, quality) {
@@ -132,11 +133,11 @@ impl EdgeSizes {
 
     /// Target length of the edge of `h`, in m.
     #[inline]
-    pub fn of(&self, mesh: &Mesh, h: u32) -> f64 {
+    pub fn of(&self, mesh: &Mesh, h: HalfEdgeIndex) -> f64 {
         if self.uniform {
             return self.edge;
         }
-        0.5 * (self.lengths[mesh.from(h) as usize] + self.lengths[mesh.to(h) as usize])
+        0.5 * (self.lengths[mesh.from(h)] + self.lengths[mesh.to(h)])
     }
 
     /// Adds the target length of a vertex that was appended to the mesh, in m.
@@ -148,13 +149,13 @@ impl EdgeSizes {
 }
 
 /// Every edge once, by its end vertices.
-fn edges(mesh: &Mesh) -> impl Iterator<Item = (usize, usize)> {
-    let once = mesh.twins.iter().enumerate().filter(|&(h, &twin)| h < twin as usize);
-    once.map(|(h, _)| (mesh.from(h as u32) as usize, mesh.to(h as u32) as usize))
+fn edges(mesh: &Mesh) -> impl Iterator<Item = (VertexIndex, VertexIndex)> {
+    let once = mesh.half_edge_indices().filter(|&h| h < mesh.twin(h));
+    once.map(|h| (mesh.from(h), mesh.to(h)))
 }
 
 /// Edges between free vertices.
-fn free_edges(mesh: &Mesh, quality: &MeshQuality) -> impl Iterator<Item = (usize, usize)> {
+fn free_edges(mesh: &Mesh, quality: &MeshQuality) -> impl Iterator<Item = (VertexIndex, VertexIndex)> {
     edges(mesh).filter(|&(a, b)| quality.kind(a) == VertexKind::Free && quality.kind(b) == VertexKind::Free)
 }
 
@@ -181,9 +182,9 @@ mod tests {
         quality.read(&flat, 0.6, DVec3::ZERO, &numerics);
         sizes.read(&flat, &quality, [0.6, 0.3], &numerics);
         let at = |sizes: &EdgeSizes, low: f64, high: f64| {
-            let inside = |v: &usize| (low..high).contains(&flat.positions[*v].y.abs());
+            let inside = |v: &VertexIndex| (low..high).contains(&flat.positions[*v].y.abs());
             let (mut sum, mut count) = (0.0, 0.0);
-            for v in (0..flat.positions.len()).filter(inside) {
+            for v in flat.vertex_indices().filter(inside) {
                 sum += sizes.lengths[v];
                 count += 1.0;
             }

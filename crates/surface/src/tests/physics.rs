@@ -103,8 +103,8 @@ fn drops_on_a_sphere_stay_on_it_and_slide_down() {
     assert_no_self_intersection(&model);
     let drop = &model.drops()[0];
     assert!(drop.mesh.centroid().y < -1e-3, "it is at {} m", drop.mesh.centroid());
-    for v in 0..drop.mesh.positions.len() as u32 {
-        let distance = model.world().signed_distance(drop.mesh.positions[v as usize]);
+    for v in drop.mesh.vertex_indices() {
+        let distance = model.world().signed_distance(drop.mesh.positions[v]);
         let on = drop.mesh.interface_at(v).is_solid();
         assert!(
             if on { distance.abs() < 1e-9 } else { distance > -1e-4 },

@@ -11,8 +11,8 @@ use sessile_wetting::young_laplace;
 fn mean_edge(drop: &Drop, inside: impl Fn(DVec3) -> bool) -> f64 {
     let mesh = &drop.mesh;
     let (mut sum, mut count) = (0.0, 0.0);
-    for h in (0..mesh.twins.len() as u32).filter(|&h| mesh.interface_of(h) == Interface::Air) {
-        let middle = 0.5 * (mesh.positions[mesh.from(h) as usize] + mesh.positions[mesh.to(h) as usize]);
+    for h in mesh.half_edge_indices().filter(|&h| mesh.interface_of(h) == Interface::Air) {
+        let middle = 0.5 * (mesh.positions[mesh.from(h)] + mesh.positions[mesh.to(h)]);
         if inside(middle) {
             sum += mesh.length(h);
             count += 1.0;

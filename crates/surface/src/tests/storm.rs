@@ -57,7 +57,7 @@ fn colliding_drops_stay_valid_and_conserve_volume() {
             assert_valid(&model);
             assert_no_self_intersection(&model);
         }
-        let merged = model.merge_counts();
+        let merged = model.state.run.merges;
         assert!(merged.boolean > 3 * merged.boolean_failed, "mesh Booleans: {merged:?}");
         let balance = model.frame().balance;
         let off = ((model.volume() + balance.lost) / volume - 1.0).abs();

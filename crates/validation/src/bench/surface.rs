@@ -129,7 +129,7 @@ fn run(context: &mut BenchContext, model: &mut SurfaceModel, seconds: f64) -> Re
 /// Adds sizes and rates; `triangles` is the mean number over the timed part.
 fn report(context: &mut BenchContext, model: &SurfaceModel, steps: usize, triangles: f64) {
     let [left, awake] = model.num_triangles();
-    context.figure("drops at the end", model.drops().len() as f64, "");
+    context.figure("drops at the end", model.num_drops()[0] as f64, "");
     context.figure("triangles, mean", triangles, "");
     context.figure("triangles at the end", left as f64, "");
     context.figure("awake at the end", awake as f64, "");

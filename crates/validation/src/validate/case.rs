@@ -4,7 +4,7 @@ use std::error::Error;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::plot::Plot;
+use super::Plot;
 
 /// A simulation with a known answer.
 #[derive(Clone, Copy)]

@@ -37,7 +37,7 @@ pub(in crate::validate) fn advance(model: &mut dyn Model, seconds: f64, most: f6
 
 /// Measures of all drops, as `sessile measure` reports them.
 pub(in crate::validate) fn drops_of(model: &dyn Model) -> Result<Vec<DropMeasures>, CaseError> {
-    Ok(measure_frame(&model.frame(), 0, &[], model.world().solids(), None)?.drops)
+    Ok(measure_frame(&model.frame(), 0, &[], model.world(), None)?.drops)
 }
 
 /// The only drop; an error if there are none or several.

@@ -10,7 +10,6 @@ mod common;
 mod droplet;
 mod output;
 mod pane;
-mod plot;
 mod report;
 mod surface;
 mod theory;
@@ -20,9 +19,9 @@ use std::time::Instant;
 
 pub use case::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Expected, Got, Tolerance};
 pub use output::{json, table};
-pub(crate) use plot::number;
-pub use plot::{Axis, Mark, Plot, Series};
 pub use report::write_report;
+pub(crate) use sessile_output::plot::number;
+pub use sessile_output::plot::{Axis, Mark, Plot, Series};
 
 use sessile_sim::suggest;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json as object};
 
-use super::plot::number;
+use super::number;
 use super::{Check, Expected, Got, Outcome, Tolerance};
 
 /// The unit as it follows a number: after a space, but for degrees.

@@ -108,3 +108,18 @@ fn a_tiny_component_is_a_fragment_without_target_volume() {
     let total: f64 = drops.targets.iter().map(|target| target.volume).sum();
     assert!((total - 150.0).abs() < 1e-12, "{:?}", drops.targets);
 }
+
+/// A frame shows cells that touch at a corner as one surface.
+#[test]
+fn drops_that_touch_at_the_corner_of_a_cell_are_one() {
+    let tiles = planar_tiles();
+    let mut drops = two_drops(&tiles);
+    for [x, y] in [[-1, 0], [0, 1]] {
+        let mut phi = discs(&tiles, &[(-8.0, 5.6), (8.0, 4.0)]);
+        for cell in (-4..=x).map(|x| [x, y]).chain((x + 1..5).map(|x| [x, 1 - y])) {
+            phi.values_mut()[tiles.find([cell[0], cell[1], 0]).unwrap()] = -0.4;
+        }
+        label(&mut drops, &tiles, &phi);
+        assert_eq!(drops.components.len(), 1, "a bridge with a step at ({x}, {y})");
+    }
+}

@@ -23,7 +23,7 @@ use super::edge_collapse::TaggedMesh;
 use super::{ExtractionFields, SurfaceTag, VertexKind};
 
 /// Largest displacement of a vertex, in cells: a surface that cuts off more is not smooth.
-const MAX_DISPLACEMENT: f64 = 0.05;
+pub const MAX_DISPLACEMENT: f64 = 0.05;
 
 /// sin²θ below which the contact line does not follow the surface: 20°.
 const MIN_SLOPE: f64 = 0.117;
@@ -71,18 +71,29 @@ pub fn compensate_chord_error(
     let most = MAX_DISPLACEMENT * h;
     for (v, &(rise, square)) in sums.iter().enumerate().filter(|(_, sum)| sum.1 > 0.0) {
         let distance = (mean * rise / square).clamp(-most, most);
-        let here = mesh.positions[v];
-        mesh.positions[v] = match (kinds[v], liquid.wall_at(here)) {
-            (VertexKind::Interface, _) => here + distance * normals[v],
-            (VertexKind::ContactLine, Some(wall)) => {
-                // Along the solid, to where the parallel surface at that distance meets it.
-                let up = wall.closest.normal;
-                let along = normals[v] - normals[v].dot(up) * up;
-                let moved = here + (distance / along.length_squared().max(MIN_SLOPE)) * along;
-                let on_wall = liquid.wall_at(moved).map_or(moved, |wall| wall.closest.point);
-                if planar { DVec3::new(on_wall.x, on_wall.y, here.z) } else { on_wall }
-            }
-            _ => here,
-        };
+        mesh.positions[v] = displaced(mesh.positions[v], kinds[v], normals[v], distance, planar, liquid);
     }
+}
+
+/// A vertex of the interface, of this normal, moved out by `distance`, or one of the contact line
+/// moved along the solid to where the parallel surface at that distance meets it.
+pub fn displaced(
+    here: DVec3,
+    kind: VertexKind,
+    normal: DVec3,
+    distance: f64,
+    planar: bool,
+    liquid: &impl ExtractionFields,
+) -> DVec3 {
+    let moved = match (kind, liquid.wall_at(here)) {
+        (VertexKind::Interface, _) => here + distance * normal,
+        (VertexKind::ContactLine, Some(wall)) => {
+            let up = wall.closest.normal;
+            let along = normal - normal.dot(up) * up;
+            let moved = here + (distance / along.length_squared().max(MIN_SLOPE)) * along;
+            liquid.wall_at(moved).map_or(moved, |wall| wall.closest.point)
+        }
+        _ => here,
+    };
+    if planar { moved.with_z(here.z) } else { moved }
 }

@@ -91,7 +91,7 @@ impl TileTriangulator {
         let mut parts = TileTriangles::default();
         let present = present_tiles(tiles, slot);
         let planar = tiles.topology().planar;
-        self.gather(liquid, &present, planar);
+        self.gather(liquid, tiles, slot);
         let (any_a, any_b) = self.nodes.iter().fold((false, false), |(a, b), n| (a | (n.a < 0.0), b | (n.b < 0.0)));
         // A tile full of liquid has no surface, but for the flat ends of a planar slab.
         if !(any_a && any_b) || (!planar && self.nodes.iter().all(|n| n.inside())) {
@@ -111,8 +111,20 @@ impl TileTriangulator {
         parts
     }
 
-    /// Samples the tile and one layer of cells around it.
-    fn gather(&mut self, liquid: &impl ExtractionFields, present: &[OptionalSlot; 27], planar: bool) {
+    /// Samples the tile and one layer of cells around it. Beyond a periodic side, which cuts the
+    /// liquid as a wall does, are the cells of the opposite side.
+    fn gather(&mut self, liquid: &impl ExtractionFields, tiles: &Tiles, slot: usize) {
+        let (topology, tile_coords, present) = (tiles.topology(), tiles.coords()[slot], tiles.neighbors(slot));
+        let planar = topology.planar;
+        // Distance of a node outside the nearest periodic side, in cells.
+        let beyond_period = |node: [i32; 3]| {
+            let beyond = (0..3).filter_map(|axis| {
+                let length = f64::from(topology.period[axis]? * SIDE as i32);
+                let at = f64::from(tile_coords[axis] * SIDE as i32 + node[axis]) + 0.5;
+                Some((-at).max(at - length))
+            });
+            beyond.fold(f64::NEG_INFINITY, f64::max)
+        };
         self.nodes.clear();
         let range = -1..=SIDE as i32;
         for z in range.clone() {
@@ -123,7 +135,8 @@ impl TileTriangulator {
                     let local = local_index([x, y, z].map(|c| (c & 7) as usize));
                     self.nodes.push(tile.get().map_or(OUTSIDE, |tile| {
                         let cell = CellIndex::new(tile, local);
-                        Node { a: liquid.phi(cell), b: -liquid.solid(cell), label: liquid.label(cell) }
+                        let b = (-liquid.solid(cell)).max(beyond_period([x, y, z]));
+                        Node { a: liquid.phi(cell), b, label: liquid.label(cell) }
                     }));
                 }
             }

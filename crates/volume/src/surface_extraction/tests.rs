@@ -19,6 +19,8 @@ struct Sampled<'a> {
     solid: Vec<f64>,
     exact: &'a (dyn Fn(DVec3) -> f64 + Sync),
     walls: &'a [&'a dyn Distance],
+    /// Volume of the only drop, if it is known.
+    volume: Option<f64>,
 }
 
 const HERE: GridPlacement = GridPlacement { origin: DVec3::ZERO, h: 1.0 };
@@ -46,6 +48,7 @@ impl<'a> Sampled<'a> {
             tiles,
             exact,
             walls,
+            volume: None,
         }
     }
 
@@ -65,6 +68,10 @@ impl ExtractionFields for Sampled<'_> {
 
     fn label(&self, _cell: CellIndex) -> u32 {
         1
+    }
+
+    fn volume(&self, _drop: u32) -> Option<f64> {
+        self.volume
     }
 
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
@@ -150,7 +157,33 @@ fn measured(surface: Surface, walls: &[&dyn Distance], planar: Option<f64>) -> F
     let facts = DropState { id: 1, volume: 0.0, velocity: DVec3::ZERO, speed_max: 0.0, pressure: None };
     let frame = Frame { liquid: surface.into(), drops: vec![facts], ..Frame::default() };
     let solids: Vec<Solid<'_>> = walls.iter().map(|&shape| Solid { name: "wall", shape }).collect();
-    measure(&frame, 0, &[], MeasureContext { solids: &solids, planar }).expect("a frame that can be measured")
+    measure(&frame, 0, &[], MeasureContext { solids: &solids, planar, domain: None })
+        .expect("a frame that can be measured")
+}
+
+/// Spheres of a few cells: flat triangles cut off more than the chord error of a smooth surface.
+#[test]
+fn small_drops_enclose_their_volume() {
+    for radius in [2.2, 3.0, 5.0] {
+        let center = DVec3::new(0.31, 0.17, 0.45);
+        let phi = |p: DVec3| p.distance(center) - radius;
+        let mut sampled = Sampled::new(8.0, false, &phi, &[]);
+        sampled.volume = Some(4.0 / 3.0 * PI * radius.powi(3));
+        let found = sampled.extract_surface();
+        check_closed(&found.surface, "sphere");
+        let ratio = volume(&found.surface) / (4.0 / 3.0 * PI * radius.powi(3));
+        assert!((ratio - 1.0).abs() < 1e-4, "a sphere of {radius} cells radius encloses {ratio} of its volume");
+    }
+}
+
+/// A volume that differs by more than the grid resolves stays visible.
+#[test]
+fn a_surface_is_moved_by_a_twentieth_of_a_cell_at_most() {
+    let phi = |p: DVec3| p.length() - 5.0;
+    let mut sampled = Sampled::new(8.0, false, &phi, &[]);
+    sampled.volume = Some(2.0 * 4.0 / 3.0 * PI * 5.0f64.powi(3));
+    let radius = (volume(&sampled.extract_surface().surface) * 3.0 / (4.0 * PI)).cbrt();
+    assert!((radius - 5.05).abs() < 5e-3, "{radius}");
 }
 
 fn direction(random: &mut Stream) -> DVec3 {
@@ -385,6 +418,9 @@ impl ExtractionFields for Labeled<'_> {
     }
     fn label(&self, cell: CellIndex) -> u32 {
         self.1[usize::from(self.0.tiles.cell(cell)[0] >= 0)]
+    }
+    fn volume(&self, _drop: u32) -> Option<f64> {
+        None
     }
     fn phi_at(&self, point: DVec3) -> (f64, DVec3) {
         self.0.phi_at(point)

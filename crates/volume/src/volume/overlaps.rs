@@ -1,8 +1,12 @@
 //! Liquid where liquid or a solid already is: what the balance counts, the frames enclose.
 
+use std::collections::BTreeSet;
+
+use sessile_frames::Event;
 use sessile_model::{Model, NoTimer};
 
 use super::tests::{WATER, build, run_to, surface};
+use crate::drops::Component;
 use crate::volume::Volume;
 
 /// Volume that a frame encloses over the volume of its balance; area in planar runs.
@@ -44,10 +48,17 @@ fn overlapping_drops_are_their_union() {
     assert!((ratio - 1.0).abs() < 2e-3, "the frame encloses {ratio} of the balance");
 }
 
-/// Drops are released one by one as there is room; planar, so that it is cheap.
-///
-/// A drop that is placed close above another one merges with it, and the collapse of the gap costs
-/// the level set one to three percent of the volume, which is reported and then restored.
+/// Volume of the liquid on the grid over the sum of the drops' target volumes.
+fn grid_over_balance(volume: &Volume) -> f64 {
+    let components = &volume.fluid.state.drops.components;
+    let [held, target] = [|drop: &Component| drop.volume, |drop: &Component| drop.target]
+        .map(|part| components.iter().map(part).sum::<f64>());
+    held / target
+}
+
+/// Drops are released one by one as there is room; planar, so that it is cheap. A drop that is
+/// placed close above another one merges with it; the level set would lose two percent of the
+/// volume in the gap between them.
 #[test]
 fn a_fast_drip_waits_for_room() {
     let mut volume = build(&scene(
@@ -58,12 +69,10 @@ fn a_fast_drip_waits_for_room() {
     for step in 1..=8 {
         run_to(&mut volume, 5e-3 * f64::from(step));
         notices.append(&mut volume.notices());
-        let ratio = body_over_balance(&volume);
-        let is_reported = notices.iter().any(|notice| notice.contains("the volume balance"));
-        assert!(
-            (ratio - 1.0).abs() < if is_reported { 4e-2 } else { 4e-3 },
-            "{step}: the frame encloses {ratio} of the balance"
-        );
+        let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
+        println!("{step}: the frame encloses {body} of the balance, the grid holds {grid}");
+        assert!((body - 1.0).abs() < 1e-3, "{step}: the frame encloses {body} of the balance");
+        assert!((grid - 1.0).abs() < 4e-3, "{step}: the grid holds {grid} of the balance");
     }
     let released = volume.frame().balance.added / (std::f64::consts::PI * 1e-6);
     assert!((1.5..4.5).contains(&released), "{released} drops in 40 ms");
@@ -112,9 +121,103 @@ fn a_drop_across_a_periodic_side_is_whole() {
          [domain]\nmin = \"-2 -4 -1 mm\"\nmax = \"2 4 1 mm\"\nx = \"periodic\"\n\
          [[drops]]\ncenter = \"1.8 0 0 mm\"\nradius = \"1 mm\"\n",
     ));
-    let held: f64 = volume.fluid.state.drops.components.iter().map(|component| component.volume).sum();
-    let ratio = held * volume.setup.cell_volume() / volume.frame().balance.added;
-    assert!((ratio - 1.0).abs() < 1e-3, "the grid holds {ratio} of the balance");
+    let grid = grid_over_balance(&volume);
+    assert!((grid - 1.0).abs() < 1e-3, "the grid holds {grid} of the balance");
+    let body = body_over_balance(&volume);
+    assert!((body - 1.0).abs() < 1e-3, "the frame encloses {body} of the balance");
+    let frame = volume.frame();
+    let width = surface(&frame).positions.iter().map(|p| p.x.abs()).fold(0.0, f64::max);
+    assert!((width - 2e-3).abs() < 1e-9, "the surface extends to {:.4} mm, the side is at 2 mm", 1e3 * width);
+}
+
+/// Redistancing rounds the edges of a box: its faces are moved out until it has its volume.
+#[test]
+fn a_box_starts_with_its_volume() {
+    let mut volume = build(&scene(
+        "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.25 mm\"\n\
+         [[drops]]\nshape = \"box\"\nmin = \"-1.2 -0.9 -0.8 mm\"\nmax = \"1.1 0.9 0.9 mm\"\n",
+    ));
+    let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
+    assert!((body - 1.0).abs() < 1e-3, "at the start the frame encloses {body} of the balance");
+    assert!((grid - 1.0).abs() < 1e-3, "at the start the grid holds {grid} of the balance");
+    // While surface tension rounds the edges of a box this coarse, a step loses up to 1 %.
+    run_to(&mut volume, 2e-3);
+    let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
+    assert!((body - 1.0).abs() < 1e-3, "the frame encloses {body} of the balance");
+    assert!((grid - 1.0).abs() < 1e-2, "the grid holds {grid} of the balance");
+}
+
+/// Largest relative difference between grid and balance while a drop of 17 cells across hits a
+/// plate at 1.8 m/s; `slow` relaxes all differences within 20 steps.
+fn volume_error_of_impact(slow: bool) -> f64 {
+    let mut volume = build(&scene(
+        "[resolution]\ncell = \"0.25 mm\"\n\
+         [materials.m]\nadvancing = \"80 deg\"\nreceding = \"79 deg\"\n\
+         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n\
+         [[drops]]\ncenter = \"0.03 2.5 0.07 mm\"\nradius = \"2.13 mm\"\nvelocity = \"0.19 -1.8 0.03 m/s\"\n",
+    ));
+    if slow {
+        let numerics = &mut volume.fluid.params.numerics;
+        (numerics.fast_volume_relaxation_steps, numerics.max_volume_change) = (f64::INFINITY, 2e-3);
+    }
+    let mut largest: f64 = 0.0;
+    while volume.time() < 3e-3 {
+        volume.step(1.0, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+        largest = largest.max((grid_over_balance(&volume) - 1.0).abs());
+    }
+    largest
+}
+
+/// The spreading sheet loses some thousandths of the volume in each step.
+#[test]
+fn an_impact_keeps_its_volume_on_the_grid() {
+    let [fast, slow] = [false, true].map(volume_error_of_impact);
+    assert!(fast < 1.5e-2 && slow > 3.0 * fast, "off by {fast:.4}, relaxed slowly by {slow:.4}");
+}
+
+/// What the scene places beyond an open side is lost before the first frame.
+#[test]
+fn a_drop_outside_the_domain_is_lost_at_the_start() {
+    let volume = build(&scene(
+        "[resolution]\ncell = \"0.2 mm\"\n[domain]\nmin = \"-4 -4 -4 mm\"\nmax = \"4 4 4 mm\"\n\
+         [[drops]]\ncenter = \"0 0 0 mm\"\nradius = \"1 mm\"\n\
+         [[drops]]\ncenter = \"0 6 0 mm\"\nradius = \"1 mm\"\n",
+    ));
+    let balance = volume.frame().balance;
+    assert!((balance.lost / balance.added - 0.5).abs() < 1e-9, "{balance:?}");
+    let body = body_over_balance(&volume);
+    assert!((body - 1.0).abs() < 1e-3, "the frame encloses {body} of the balance");
+}
+
+/// Two discs merge and split; in every frame the ids follow from the previous frame's by the events
+/// between them.
+#[test]
+fn events_explain_the_drops_of_every_frame() {
+    let mut volume = build(&scene(
+        "[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.2 mm\"\n\
+         [[drops]]\ncenter = \"0.03 0 0 mm\"\nradius = \"1.5 mm\"\nvelocity = \"0.9 0 0 m/s\"\n\
+         [[drops]]\ncenter = \"3.6 1.7 0 mm\"\nradius = \"1.2 mm\"\nvelocity = \"-0.9 0 0 m/s\"\n",
+    ));
+    let mut ids: BTreeSet<u32> = volume.frame().drops.iter().map(|drop| drop.id).collect();
+    let mut num_events = 0;
+    for number in 1..=120 {
+        let time = 1e-4 * f64::from(number);
+        while time - volume.time() > 1e-12 {
+            let report = volume.step(time - volume.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+            num_events += report.events.len();
+            for event in report.events {
+                match event {
+                    Event::Merge { merge, into } => {
+                        ids.retain(|id| *id == into || !merge.contains(id));
+                    }
+                    Event::Split { into, .. } => ids.extend(into.iter()),
+                }
+            }
+        }
+        let shown: BTreeSet<u32> = volume.frame().drops.iter().map(|drop| drop.id).collect();
+        assert_eq!(shown, ids, "drops that are shown at {:.1} ms, and those after all events", 1e3 * time);
+    }
+    assert!(num_events > 0, "no drops merged");
 }
 
 /// Half of a cap lies beyond a symmetry plane.

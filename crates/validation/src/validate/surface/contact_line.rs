@@ -49,7 +49,7 @@ pub(super) fn hysteresis_cycle(context: &CaseContext) -> Result<CaseResult, Case
     let exact = sessile(20e-9, f64::to_radians(90.0), capillary).ok_or("no such drop")?;
     (context.report)("draining");
     let mut depinned = None;
-    while simulation.model.drops().len() == 1 && simulation.model.drops()[0].volume > 4.2e-9 {
+    while simulation.model.num_drops()[0] == 1 && simulation.model.volume() > 4.2e-9 {
         simulation.run(0.01)?;
         let drop = simulation.only_drop()?;
         if drop.base_radius < 0.98 * grown.base_radius {
@@ -97,7 +97,7 @@ pub(super) fn impact(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let mut widest: f64 = 0.0;
     for _ in 0..20 {
         simulation.run(0.5e-3)?;
-        let [low, high] = simulation.model.drops()[0].mesh.bounds();
+        let [low, high] = simulation.only_drop()?.bounds;
         widest = widest.max((high.x - low.x) / 2.5e-3);
     }
     // Four fifths of the lower bound of the correlations, and their upper bound.

@@ -22,21 +22,20 @@ pub(super) fn volume_drift(context: &CaseContext) -> Result<CaseResult, CaseErro
     gravity += "]\n";
     let tables = format!("{gravity}{}{}{}", material(95.0, 85.0), plane([0.0, 1.0, 0.0]), cap(20.0, 90.0, DVec3::ZERO));
     let mut simulation = Simulation::new("", &tables)?;
-    let start = simulation.model.drops()[0].mesh.volume();
+    let start = simulation.model.enclosed_volume();
     let (mut worst, mut length) = (0.0f64, 0.0);
-    let mut place = simulation.model.drops()[0].mesh.centroid();
+    let mut place = simulation.only_drop()?.centroid;
     while simulation.model.time() < seconds - 1e-6 {
         simulation.run(0.05)?;
-        let drop = simulation.model.drops().first().ok_or("the drop is gone")?;
-        worst = worst.max((drop.mesh.volume() / start - 1.0).abs());
-        let now = drop.mesh.centroid();
+        worst = worst.max((simulation.model.enclosed_volume() / start - 1.0).abs());
+        let now = simulation.drops()?.first().ok_or("the drop is gone")?.centroid;
         length += 1e3 * now.distance(std::mem::replace(&mut place, now));
     }
     Ok(CaseResult {
         checks: vec![
             Check::at_least("path length", "mm", 2.0 * seconds, length),
             Check::at_most("drift of the enclosed volume, per minute", "%", 0.1, 100.0 * worst * MINUTE / seconds),
-            Check::holds("the drop has not split", simulation.model.drops().len() == 1),
+            Check::holds("the drop has not split", simulation.model.num_drops()[0] == 1),
         ],
         plots: Vec::new(),
     })

@@ -37,8 +37,7 @@ pub(super) fn oscillate(mode: u32, most: f64) -> Result<(f64, f64), CaseError> {
     let mut simulation = Simulation::new("", &text)?;
     // Projection of the radius on the mode, over the vertices.
     let stretch = |simulation: &Simulation| {
-        let mesh = &simulation.model.drops()[0].mesh;
-        let center = mesh.centroid();
+        let (positions, center) = (simulation.positions()?, simulation.only_drop()?.centroid);
         let part = |p: DVec3| {
             let x = (p - center).y / (p - center).length();
             let legendre = match mode {
@@ -48,17 +47,17 @@ pub(super) fn oscillate(mode: u32, most: f64) -> Result<(f64, f64), CaseError> {
             };
             ((p - center).length() * 1e3 - 1.0) * legendre
         };
-        mesh.positions.iter().map(|&p| part(p)).sum::<f64>() / mesh.positions.len() as f64
+        Ok::<f64, CaseError>(positions.iter().map(|&p| part(p)).sum::<f64>() / positions.len() as f64)
     };
     let (mut zeros, mut peaks) = (Vec::new(), Vec::new());
-    let (mut before, mut peak) = (stretch(&simulation), 0.0f64);
+    let (mut before, mut peak) = (stretch(&simulation)?, 0.0f64);
     while zeros.len() < 9 {
         let time = simulation.model.time();
         if time > 0.1 {
             return Err("it does not oscillate".into());
         }
         simulation.run_by(most, most)?;
-        let now = stretch(&simulation);
+        let now = stretch(&simulation)?;
         peak = peak.max(now.abs());
         if before * now < 0.0 {
             zeros.push(time + most * before / (before - now));
@@ -164,7 +163,7 @@ fn growth(wavelength: f64, waves: f64) -> Result<f64, CaseError> {
     // spaced unevenly.
     let amplitude = |simulation: &Simulation| {
         let [mut n, mut c, mut cc, mut r, mut cr] = [0.0; 5];
-        for p in &simulation.model.drops()[0].mesh.positions {
+        for p in simulation.positions()? {
             let x = p.x * 1e3 / wavelength;
             if (x - 0.5 * waves).abs() < 0.5 {
                 let (cosine, radius) = ((TAU * x).cos(), p.y.hypot(p.z) * 1e3);
@@ -175,11 +174,11 @@ fn growth(wavelength: f64, waves: f64) -> Result<f64, CaseError> {
                 cr += cosine * radius;
             }
         }
-        (n * cr - c * r) / (n * cc - c * c)
+        Ok::<f64, CaseError>((n * cr - c * r) / (n * cc - c * c))
     };
     let mut samples = Vec::new();
     for _ in 0..16 {
-        samples.push(amplitude(&simulation));
+        samples.push(amplitude(&simulation)?);
         simulation.run(0.4e-3)?;
     }
     // From rest a growing perturbation follows cosh ωt, an oscillating one cos ωt: the second
@@ -218,7 +217,7 @@ pub(super) fn rayleigh_plateau(context: &CaseContext) -> Result<CaseResult, Case
         "drops from a ligament of 36 mm, perturbed at 9 mm",
         "",
         3.0,
-        simulation.model.drops().len() as f64,
+        simulation.model.num_drops()[0] as f64,
     ));
     result.checks.push(Check::value("their volume", "µL", 36.0 * PI, 1e9 * volume, Tolerance::Relative(1e-3)));
     result.plots.push(Plot {

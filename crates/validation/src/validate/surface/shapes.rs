@@ -79,7 +79,7 @@ pub(super) fn pendant_drop(context: &CaseContext) -> Result<CaseResult, CaseErro
         (context.report)(&format!("{volume} µL at 90°: does it fall?"));
         let mut simulation = Simulation::new("", &scene(volume, 90.0, 0.4))?;
         simulation.run(0.3)?;
-        let lowest = simulation.model.drops().iter().map(|drop| drop.mesh.bounds()[0].y).fold(0.0, f64::min);
+        let lowest = simulation.drops()?.iter().map(|drop| drop.bounds[0].y).fold(0.0, f64::min);
         let fell = lowest < -15e-3 || simulation.model.frame().balance.lost > 0.0;
         result
             .checks

@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use sessile_frames::DropMeasures;
+use sessile_model::Model;
 use sessile_scene::text;
 use sessile_surface::SurfaceModel;
-use sessile_surface::{check, check_crossings};
 use sessile_world::World;
 
 use super::CaseError;
@@ -50,17 +50,21 @@ impl Simulation {
     /// Simulates `seconds`, in steps of at most `most` seconds.
     pub fn run_by(&mut self, seconds: f64, most: f64) -> Result<(), CaseError> {
         common::advance(&mut self.model, seconds, most)?;
-        for drop in self.model.drops() {
-            check(&drop.mesh)
-                .and_then(|()| check_crossings(&drop.mesh))
-                .map_err(|flaw| format!("drop {}: {flaw}", drop.id))?;
+        self.model.check_surfaces()?;
+        match self.model.num_self_intersecting() {
+            0 => Ok(()),
+            n => Err(format!("{n} surfaces intersect themselves").into()),
         }
-        Ok(())
     }
 
     /// Simulates `seconds`.
     pub fn run(&mut self, seconds: f64) -> Result<(), CaseError> {
         self.run_by(seconds, f64::INFINITY)
+    }
+
+    /// Vertices of all surfaces, in m.
+    pub fn positions(&self) -> Result<Vec<DVec3>, CaseError> {
+        Ok(self.model.frame().liquid.into_surface()?.positions)
     }
 
     /// Measures of all drops.

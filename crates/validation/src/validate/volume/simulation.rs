@@ -133,7 +133,7 @@ impl Simulation {
     /// Measures of the frame, as `sessile measure` reports them.
     pub fn measures(&self) -> Result<FrameMeasures, CaseError> {
         let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        Ok(measure_frame(&self.model.frame(), 0, &[], self.model.world().solids(), planar)?)
+        Ok(measure_frame(&self.model.frame(), 0, &[], self.model.world(), planar)?)
     }
 
     /// Measures of the only drop; an error if there are several.

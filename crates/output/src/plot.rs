@@ -1,12 +1,12 @@
 //! Plots as SVG: axes with round ticks, a legend, expected curves dashed and results solid or
 //! dotted.
 //!
-//! Colors come from the style sheet of the page (classes `s0`, `s1`, … for series), for light and
-//! dark mode.
+//! Colors come from the style sheet of the page (classes `s0`, `s1`, … for series; see
+//! [`crate::html_page`]), for light and dark mode.
 
 use std::fmt::Write;
 
-use sessile_output::escape::xml::text as escape;
+use crate::escape::xml::text as escape;
 
 /// A plot of several series.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -269,7 +269,7 @@ impl Scale {
 }
 
 /// A number with few digits; powers of ten beyond five places.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }

@@ -8,19 +8,19 @@
 use glam::{DVec2, Vec2, Vec3, Vec4};
 
 /// Side of a tile, in pixels.
-pub(super) const TILE: usize = 32;
+pub(crate) const TILE: usize = 32;
 
 /// Samples per pixel.
-pub(super) const SAMPLES: usize = 4;
+pub(crate) const SAMPLES: usize = 4;
 
 /// Sample positions within a pixel: no two in one row or column, so that edges of all directions
 /// are smooth.
-pub(super) const OFFSETS: [Vec2; SAMPLES] =
+pub(crate) const OFFSETS: [Vec2; SAMPLES] =
     [Vec2::new(0.375, 0.125), Vec2::new(0.875, 0.375), Vec2::new(0.125, 0.625), Vec2::new(0.625, 0.875)];
 
 /// What a sample shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Visible {
+pub(crate) enum Visible {
     /// No triangle covers it.
     Nothing,
     /// A solid, by index.
@@ -31,7 +31,7 @@ pub(super) enum Visible {
 
 /// A rectangle of pixels; its high end is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rect {
+pub(crate) struct Rect {
     pub low: [usize; 2],
     pub high: [usize; 2],
 }
@@ -61,7 +61,7 @@ impl Rect {
 
 /// The nearest triangle at each sample of a tile.
 #[derive(Clone, Debug)]
-pub(super) struct VisibilityBuffer {
+pub(crate) struct VisibilityBuffer {
     pub rect: Rect,
     width: usize,
     /// Reciprocal depth; 0 without a triangle.
@@ -202,7 +202,7 @@ fn edge(from: DVec2, to: DVec2, turn: f64) -> Linear {
 
 /// Clips a triangle at the near plane: one or two triangles in screen space. Corners are
 /// homogeneous (see `Lens::homogeneous`), `near` is the depth of the plane.
-pub(super) fn clip(corners: [Vec3; 3], near: f32, size: Vec2) -> impl Iterator<Item = [Vec3; 3]> {
+pub(crate) fn clip(corners: [Vec3; 3], near: f32, size: Vec2) -> impl Iterator<Item = [Vec3; 3]> {
     let mut points = [Vec3::ZERO; 4];
     let mut count = 0;
     for i in 0..3 {
@@ -223,7 +223,7 @@ pub(super) fn clip(corners: [Vec3; 3], near: f32, size: Vec2) -> impl Iterator<I
 }
 
 /// Position in pixels and reciprocal depth of a homogeneous point in front of the camera.
-pub(super) fn on_screen(point: Vec3, size: Vec2) -> Vec3 {
+pub(crate) fn on_screen(point: Vec3, size: Vec2) -> Vec3 {
     let inverse = 1.0 / point.z;
     Vec3::new(point.x * inverse * size.x, point.y * inverse * size.y, inverse)
 }

@@ -1,0 +1,123 @@
+//! Figures and animations of Fournier, Habibi and Poulin (fournier1998).
+
+use glam::DVec3;
+
+use super::Bound::{AtLeast, AtMost, Between};
+use super::{Check, Figure, Panel, Paper};
+use crate::measures::{aspect, distance_slid, leaving_angle, lowest_departure, merges, top_speed_on};
+
+const PAPER: Paper = Paper::Fournier1998;
+
+const fn paper(scene: &'static str, quick: &'static [&'static str], strip: usize) -> Panel {
+    Panel { name: "paper", scene, sets: &[], quick, strip }
+}
+
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "masses",
+        paper: PAPER,
+        number: "animation “Droplets of Different Masses”",
+        shows: "Droplets with masses from 1 to 4 run down a slope at different speeds and merge.",
+        stated: "mass ratio 1 to 4",
+        chosen: "volumes from 2 to 8 µL, slope of 53°",
+        panels: &[paper("masses", &[], 4)],
+        checks: &[Check { measure: "merges", panel: 0, value: |runs| merges(&runs[0]), bound: AtLeast(3.0) }],
+    },
+    Figure {
+        name: "viscosities",
+        paper: PAPER,
+        number: "animation “Droplets of Different Viscosities”",
+        shows: "Three plates with viscosities 1, 10 and 100: three speeds.",
+        stated: "ratios of the viscosities",
+        chosen: "friction 0.3, 3 and 30 g/s; speeds follow from m g sin α/k_f",
+        panels: &[paper("viscosities", &[], 4)],
+        checks: &[
+            Check {
+                measure: "top speed on the second plate over the third's",
+                panel: 0,
+                value: |runs| Some(top_speed_on(&runs[0], "thicker")? / top_speed_on(&runs[0], "thickest")?),
+                bound: Between(8.0, 12.0),
+            },
+            Check {
+                measure: "top speed on the first plate over the second's",
+                panel: 0,
+                value: |runs| Some(top_speed_on(&runs[0], "thin")? / top_speed_on(&runs[0], "thicker")?),
+                bound: Between(8.0, 12.0),
+            },
+        ],
+    },
+    Figure {
+        name: "adhesion",
+        paper: PAPER,
+        number: "animation “Different Adhesions”",
+        shows: "Droplets slide off spheres; the larger the adhesion the later they leave.",
+        stated: "adhesion from 0 to 10",
+        chosen: "spheres of 25 mm radius, adhesion 0, 3, 6 and 10 Pa",
+        panels: &[paper("adhesion", &[], 4)],
+        checks: &[
+            Check {
+                measure: "leaving angle without adhesion, degrees",
+                panel: 0,
+                value: |runs| leaving_angle(&runs[0], "sphere0", DVec3::new(-0.09, 0.0, 0.0)),
+                bound: Between(35.0, 52.0),
+            },
+            Check {
+                measure: "leaving angle at 10 Pa less that at 3 Pa, degrees",
+                panel: 0,
+                value: |runs| {
+                    let at = |name: &str, x: f64| leaving_angle(&runs[0], name, DVec3::new(x, 0.0, 0.0));
+                    Some(at("sphere10", 0.09)? - at("sphere3", -0.03)?)
+                },
+                bound: AtLeast(20.0),
+            },
+        ],
+    },
+    Figure {
+        name: "roughness",
+        paper: PAPER,
+        number: "animation “Different Roughnesses”",
+        shows: "On the roughest of three plates small droplets barely move; a later droplet follows a streak and merges.",
+        stated: "three roughnesses",
+        chosen: "roughness 0.1, 0.5 and 0.9 mm",
+        panels: &[paper("roughness", &[], 4)],
+        checks: &[
+            Check {
+                measure: "distance of the smallest droplet on the roughest plate, mm",
+                panel: 0,
+                value: |runs| distance_slid(&runs[0], 9),
+                bound: AtMost(10.0),
+            },
+            Check { measure: "merges", panel: 0, value: |runs| merges(&runs[0]), bound: AtLeast(1.0) },
+        ],
+    },
+    Figure {
+        name: "tear",
+        paper: PAPER,
+        number: "animation “Tear”",
+        shows: "Tears run from the eyes of a face, around its features, and leave at the chin.",
+        stated: "–",
+        chosen: "the mask, sizes of the tears",
+        panels: &[paper("tear", &["time.duration=\"2 s\""], 4)],
+        checks: &[Check {
+            measure: "lowest place where a tear leaves the mask, mm",
+            panel: 0,
+            value: |runs| lowest_departure(&runs[0]),
+            bound: AtMost(-80.0),
+        }],
+    },
+    Figure {
+        name: "shapes",
+        paper: PAPER,
+        number: "figures 5 and 6",
+        shows: "Droplets under forces straight down, to the left and to the right; heavier ones are flatter.",
+        stated: "mass–spring shapes with constraints a to d",
+        chosen: "4, 16 and 40 µL",
+        panels: &[paper("shapes", &[], 3)],
+        checks: &[Check {
+            measure: "height over base of 4 µL divided by that of 40 µL",
+            panel: 0,
+            value: |runs| Some(aspect(&runs[0], 1, 0.5)? / aspect(&runs[0], 3, 0.5)?),
+            bound: AtLeast(1.1),
+        }],
+    },
+];

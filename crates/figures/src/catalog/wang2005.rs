@@ -1,0 +1,191 @@
+//! Figures of Wang, Mucha and Turk (wang2005).
+
+use super::Bound::{AtLeast, AtMost, Between};
+use super::{Check, Figure, Panel, Paper};
+use crate::measures::{
+    capillary_rise, detachments, final_speed, largest_angle_error, largest_elongation, largest_spread, longest_on,
+};
+
+const PAPER_FIDELITY: &[&str] = &["fidelity=\"paper\""];
+const PAPER: Paper = Paper::Wang2005;
+
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "bunny",
+        paper: PAPER,
+        number: "figures 1 and 12",
+        shows: "Water drips onto a bunny, runs down in long rivulets, gathers at an ear, hangs and falls off.",
+        stated: "contact angles 90° advancing and 60° receding; drops fall from about 0.1 m",
+        chosen: "height of the bunny, size and place of the drips, slow drips instead of a fall of 0.1 m",
+        panels: &[Panel {
+            name: "physical",
+            scene: "bunny",
+            sets: &[],
+            quick: &["resolution.cell=\"0.6 mm\"", "time.duration=\"80 ms\""],
+            strip: 4,
+        }],
+        checks: &[
+            Check {
+                measure: "longest drop, length over width",
+                panel: 0,
+                value: |runs| largest_elongation(&runs[0]),
+                bound: AtLeast(8.0),
+            },
+            Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(1.0) },
+        ],
+    },
+    Figure {
+        name: "capillary",
+        paper: PAPER,
+        number: "figure 6",
+        shows: "A thin tube draws up a column of water; the bath bends up at its walls.",
+        stated: "two-dimensional, hydrophilic walls",
+        chosen: "contact angle 30°, gap 1.5 mm: Jurin's height between plates is 2γ cos θ/(ρ g d) = 8.6 mm",
+        panels: &[
+            Panel {
+                name: "physical",
+                scene: "capillary",
+                sets: &[],
+                quick: &["resolution.cell=\"0.25 mm\"", "time.duration=\"120 ms\""],
+                strip: 3,
+            },
+            Panel {
+                name: "paper",
+                scene: "capillary",
+                sets: PAPER_FIDELITY,
+                quick: &["resolution.cell=\"0.25 mm\"", "time.duration=\"120 ms\""],
+                strip: 3,
+            },
+        ],
+        checks: &[
+            Check {
+                measure: "rise above the bath, mm",
+                panel: 0,
+                value: |runs| capillary_rise(&runs[0], 0.75e-3, [4e-3, 9e-3]),
+                bound: Between(7.7, 9.5),
+            },
+            Check {
+                measure: "rise above the bath, mm",
+                panel: 1,
+                value: |runs| capillary_rise(&runs[1], 0.75e-3, [4e-3, 9e-3]),
+                bound: Between(7.7, 9.5),
+            },
+            Check {
+                measure: "largest speed at the end, mm/s",
+                panel: 1,
+                value: |runs| final_speed(&runs[1]),
+                bound: AtMost(50.0),
+            },
+        ],
+    },
+    Figure {
+        name: "angles",
+        paper: PAPER,
+        number: "figure 7",
+        shows: "Drops at rest with five contact angles, from hydrophilic to hydrophobic.",
+        stated: "five contact angles",
+        chosen: "40°, 65°, 90°, 115° and 140°; 4.2 µL",
+        panels: &[
+            Panel {
+                name: "physical",
+                scene: "angles",
+                sets: &[],
+                quick: &["resolution.cell=\"0.25 mm\"", "time.duration=\"30 ms\""],
+                strip: 1,
+            },
+            Panel {
+                name: "paper",
+                scene: "angles",
+                sets: PAPER_FIDELITY,
+                quick: &["resolution.cell=\"0.25 mm\"", "time.duration=\"30 ms\""],
+                strip: 1,
+            },
+        ],
+        checks: &[
+            Check {
+                measure: "largest error of a contact angle, degrees",
+                panel: 0,
+                value: |runs| largest_angle_error(&runs[0], &[40.0, 65.0, 90.0, 115.0, 140.0]),
+                bound: AtMost(3.0),
+            },
+            Check {
+                measure: "largest error of a contact angle, degrees",
+                panel: 1,
+                value: |runs| largest_angle_error(&runs[1], &[40.0, 65.0, 90.0, 115.0, 140.0]),
+                bound: AtMost(5.0),
+            },
+        ],
+    },
+    Figure {
+        name: "panes",
+        paper: PAPER,
+        number: "figure 9",
+        shows: "The same drops on three upright panes: short trails on the left, long ones in the middle (low receding \
+                angle), and drops that follow earlier paths on the right (wetting history).",
+        stated: "90°/60° left; 90°/30° with a bounded receding tension in the middle; 90°/60° and 60° on wet ground right",
+        chosen: "size of the panes and drops, the bound of 10 mN/m",
+        panels: &[Panel {
+            name: "physical",
+            scene: "panes",
+            sets: &[],
+            quick: &["resolution.cell=\"0.7 mm\"", "time.duration=\"150 ms\""],
+            strip: 4,
+        }],
+        checks: &[Check {
+            measure: "longest drop on the middle pane over that on the left",
+            panel: 0,
+            value: |runs| Some(longest_on(&runs[0], "middle")? / longest_on(&runs[0], "left")?),
+            bound: AtLeast(1.5),
+        }],
+    },
+    Figure {
+        name: "leaf",
+        paper: PAPER,
+        number: "figures 10 and 12",
+        shows: "A drop hits a leaf, flattens, beads up and merges; drops run to the fold and form long rivulets.",
+        stated: "two planes at 120°, axis tilted by 15°, hydrophobic",
+        chosen: "contact angles 120°/110°, drops of 1.7 mm radius at 0.3 m/s",
+        panels: &[Panel {
+            name: "physical",
+            scene: "leaf",
+            sets: &[],
+            quick: &["resolution.cell=\"0.5 mm\"", "time.duration=\"120 ms\""],
+            strip: 4,
+        }],
+        checks: &[
+            Check {
+                measure: "largest diameter after impact over the falling drop's",
+                panel: 0,
+                value: |runs| largest_spread(&runs[0]),
+                bound: AtLeast(1.8),
+            },
+            Check {
+                measure: "longest drop, length over width",
+                panel: 0,
+                value: |runs| largest_elongation(&runs[0]),
+                bound: AtLeast(8.0),
+            },
+        ],
+    },
+    Figure {
+        name: "pipe",
+        paper: PAPER,
+        number: "figure 11",
+        shows: "Drops gather below a tilted pipe, hang, grow, neck and detach with satellites.",
+        stated: "pipe tilted by 10°, 90°/60°, drips from 0.1 m",
+        chosen: "radius of the pipe 4 mm, drips of 2 mm radius every 60 ms",
+        panels: &[Panel {
+            name: "physical",
+            scene: "pipe",
+            sets: &[],
+            quick: &["resolution.cell=\"0.6 mm\"", "time.duration=\"240 ms\""],
+            strip: 5,
+        }],
+        checks: &[Check {
+            measure: "drops that detach",
+            panel: 0,
+            value: |runs| detachments(&runs[0]),
+            bound: AtLeast(2.0),
+        }],
+    },
+];

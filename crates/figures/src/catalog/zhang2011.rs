@@ -1,0 +1,273 @@
+//! Figures of Zhang et al. (zhang2011).
+
+use super::Bound::{AtLeast, AtMost, Between};
+use super::{Check, Figure, Panel, Paper};
+use crate::measures::{
+    arrivals_by_air, detachments, excess_area, final_drops, final_drops_on_solids, final_speed, highest_drop,
+    largest_angle_error, largest_spread, relative_length, sliding_drops, stream_length,
+};
+
+const PAPER: Paper = Paper::Zhang2011;
+/// Radius of the tap's outlet, in m.
+const OUTLET: f64 = 1e-3;
+
+const fn tap(name: &'static str, sets: &'static [&'static str]) -> Panel {
+    Panel { name, scene: "tap", sets, quick: &["time.duration=\"0.1 s\"", "resolution.edge=\"0.45 mm\""], strip: 2 }
+}
+
+const fn resting(name: &'static str, sets: &'static [&'static str]) -> Panel {
+    Panel { name, scene: "resting", sets, quick: &["time.duration=\"0.3 s\""], strip: 1 }
+}
+
+const fn bar(name: &'static str, sets: &'static [&'static str]) -> Panel {
+    Panel { name, scene: "bar", sets, quick: &["resolution.edge=\"0.3 mm\""], strip: 4 }
+}
+
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "contact-angles",
+        paper: PAPER,
+        number: "figure 2",
+        shows: "Equal drops on three materials, at 60°, 90° and 120°.",
+        stated: "the three angles",
+        chosen: "8 µL, receding angles 2° smaller",
+        panels: &[Panel {
+            name: "physical",
+            scene: "contact-angles",
+            sets: &[],
+            quick: &["resolution.edge=\"0.25 mm\"", "time.duration=\"0.2 s\""],
+            strip: 1,
+        }],
+        checks: &[Check {
+            measure: "largest error of a contact angle, degrees",
+            panel: 0,
+            value: |runs| largest_angle_error(&runs[0], &[60.0, 90.0, 120.0]),
+            bound: AtMost(2.0),
+        }],
+    },
+    Figure {
+        name: "bar",
+        paper: PAPER,
+        number: "figure 4",
+        shows: "A bar of water contracts with local and with global volume correction; local correction keeps more detail.",
+        stated: "the two kinds of correction",
+        chosen: "bar of 10 × 2 × 2 mm without gravity",
+        panels: &[
+            bar("local", &["fidelity=\"paper\"", "surface.volume_correction=\"local\""]),
+            bar("global", &["fidelity=\"paper\"", "surface.volume_correction=\"global\""]),
+            bar("physical", &[]),
+        ],
+        checks: &[
+            Check {
+                measure: "length after 80 ms over the initial one, local correction",
+                panel: 0,
+                value: |runs| relative_length(&runs[0], 0.08),
+                bound: AtMost(0.5),
+            },
+            Check {
+                measure: "length after 80 ms over the initial one, global correction",
+                panel: 1,
+                value: |runs| relative_length(&runs[1], 0.08),
+                bound: AtMost(0.5),
+            },
+            Check {
+                measure: "excess surface after 20 ms, local over global correction",
+                panel: 0,
+                value: |runs| Some(excess_area(&runs[0], 0.02)? / excess_area(&runs[1], 0.02)?),
+                bound: AtLeast(1.0),
+            },
+            Check {
+                measure: "length after 80 ms over the initial one",
+                panel: 2,
+                value: |runs| relative_length(&runs[2], 0.08),
+                bound: AtMost(0.5),
+            },
+        ],
+    },
+    Figure {
+        name: "collide",
+        paper: PAPER,
+        number: "figure 6",
+        shows: "Two drops collide in flight, merge and oscillate.",
+        stated: "–",
+        chosen: "radius 1.5 mm, relative speed 1 m/s, offset 1 mm: Weber number 41, impact parameter 0.33, where water \
+                 drops coalesce (regimes of Ashgriz and Poo)",
+        panels: &[Panel {
+            name: "physical",
+            scene: "collide",
+            sets: &[],
+            quick: &["resolution.edge=\"0.3 mm\"", "time.duration=\"30 ms\""],
+            strip: 5,
+        }],
+        checks: &[Check {
+            measure: "drops at the end",
+            panel: 0,
+            value: |runs| final_drops(&runs[0]),
+            bound: Between(1.0, 1.0),
+        }],
+    },
+    Figure {
+        name: "splat",
+        paper: PAPER,
+        number: "figure 7",
+        shows: "A drop hits highly hydrophilic ground and spreads quickly.",
+        stated: "highly hydrophilic",
+        chosen: "diameter 3 mm at 0.6 m/s on 30°/10°: correlations of the maximal spread lie between 2.1 and 3.1",
+        panels: &[Panel {
+            name: "physical",
+            scene: "splat",
+            sets: &[],
+            quick: &["resolution.edge=\"0.3 mm\"", "time.duration=\"40 ms\""],
+            strip: 5,
+        }],
+        checks: &[Check {
+            measure: "largest diameter over the falling drop's",
+            panel: 0,
+            value: |runs| largest_spread(&runs[0]),
+            bound: Between(2.1, 3.1),
+        }],
+    },
+    Figure {
+        name: "resting",
+        paper: PAPER,
+        number: "figure 8",
+        shows: "Drops at rest on a plane that repels them, with surface tension coefficients 0.05, 0.2 and 1.",
+        stated: "γ = 0.05, 0.2 and 1",
+        chosen: "radius 2 mm, 150°/140°",
+        panels: &[
+            resting("gamma-0.05", &["surface.gamma=0.05"]),
+            resting("gamma-0.2", &["surface.gamma=0.2"]),
+            resting("gamma-1", &["surface.gamma=1"]),
+        ],
+        checks: &[
+            Check {
+                measure: "largest speed at the end, γ = 0.05, mm/s",
+                panel: 0,
+                value: |runs| final_speed(&runs[0]),
+                bound: AtMost(1.0),
+            },
+            Check {
+                measure: "largest speed at the end, γ = 0.2, mm/s",
+                panel: 1,
+                value: |runs| final_speed(&runs[1]),
+                bound: AtMost(1.0),
+            },
+            Check {
+                measure: "largest speed at the end, γ = 1, mm/s",
+                panel: 2,
+                value: |runs| final_speed(&runs[2]),
+                bound: AtMost(1.0),
+            },
+        ],
+    },
+    Figure {
+        name: "tap",
+        paper: PAPER,
+        number: "figure 9",
+        shows: "Three taps with γ = 0.01, 0.2 and 1: the larger the tension, the sooner the stream breaks.",
+        stated: "γ = 0.01, 0.2 and 1",
+        chosen: "radius 1 mm, 0.5 m/s",
+        panels: &[
+            tap("gamma-0.01", &["fidelity=\"paper\"", "surface.gamma=0.01"]),
+            tap("gamma-0.2", &["fidelity=\"paper\"", "surface.gamma=0.2"]),
+            tap("gamma-1", &["fidelity=\"paper\"", "surface.gamma=1"]),
+            tap("physical", &[]),
+        ],
+        checks: &[
+            Check {
+                measure: "length of the stream, γ = 0.01 over γ = 0.2",
+                panel: 0,
+                value: |runs| Some(stream_length(&runs[0], OUTLET)? / stream_length(&runs[1], OUTLET)?),
+                bound: AtLeast(1.0),
+            },
+            Check {
+                measure: "length of the stream, γ = 0.2 over γ = 1",
+                panel: 1,
+                value: |runs| Some(stream_length(&runs[1], OUTLET)? / stream_length(&runs[2], OUTLET)?),
+                bound: AtLeast(1.0),
+            },
+            Check {
+                measure: "highest center of a drop, γ = 0.01, mm",
+                panel: 0,
+                value: |runs| highest_drop(&runs[0]),
+                bound: AtMost(0.0),
+            },
+        ],
+    },
+    Figure {
+        name: "window-drops",
+        paper: PAPER,
+        number: "figure 10",
+        shows: "Hundreds of drops on a window grow, hold and slide at different speeds; a button pushes them.",
+        stated: "90°/30°, 50 000 triangles at 30 frames per second",
+        chosen: "size of the window and the drops, path of the button",
+        panels: &[Panel {
+            name: "physical",
+            scene: "window-drops",
+            sets: &[],
+            quick: &["time.duration=\"0.1 s\""],
+            strip: 3,
+        }],
+        checks: &[
+            Check {
+                measure: "drops on the window at the end",
+                panel: 0,
+                value: |runs| final_drops_on_solids(&runs[0]),
+                bound: AtLeast(300.0),
+            },
+            Check {
+                measure: "drops that slide",
+                panel: 0,
+                value: |runs| sliding_drops(&runs[0]),
+                bound: AtLeast(20.0),
+            },
+        ],
+    },
+    Figure {
+        name: "figurine",
+        paper: PAPER,
+        number: "figure 11",
+        shows: "Drops rest under a curved character, drip and split.",
+        stated: "least contact angle 40°, 10 frames per second",
+        chosen: "the figurine, sizes and places of the drops",
+        panels: &[Panel {
+            name: "physical",
+            scene: "figurine",
+            sets: &[],
+            quick: &["time.duration=\"80 ms\""],
+            strip: 3,
+        }],
+        checks: &[
+            Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(3.0) },
+            Check {
+                measure: "drops on the figurine at the end",
+                panel: 0,
+                value: |runs| final_drops_on_solids(&runs[0]),
+                bound: AtLeast(5.0),
+            },
+        ],
+    },
+    Figure {
+        name: "lotus",
+        paper: PAPER,
+        number: "figure 12",
+        shows: "About 180 drops fall onto hydrophobic leaves, bounce or roll, and gather.",
+        stated: "180 drops, 30 000 triangles at 35 frames per second",
+        chosen: "the leaves, sizes of the drops; the drops lie on the leaves at the start",
+        panels: &[Panel { name: "physical", scene: "lotus", sets: &[], quick: &["time.duration=\"60 ms\""], strip: 3 }],
+        checks: &[
+            Check {
+                measure: "drops that arrive through the air",
+                panel: 0,
+                value: |runs| arrivals_by_air(&runs[0]),
+                bound: AtLeast(100.0),
+            },
+            Check {
+                measure: "drops on the leaves at the end",
+                panel: 0,
+                value: |runs| final_drops_on_solids(&runs[0]),
+                bound: AtLeast(100.0),
+            },
+        ],
+    },
+];

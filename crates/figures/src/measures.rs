@@ -1,0 +1,227 @@
+//! Measures of figures, evaluated on the measures and frames of their runs.
+//!
+//! A measure is `None` if the run does not contain what it measures; the figure then counts as not
+//! reproduced.
+
+use glam::DVec3;
+use sessile_frames::{DropMeasures, Event, FrameMeasures, RunFolder};
+use sessile_numerics::sphere_radius;
+
+/// The run of a panel.
+pub struct PanelRun {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Measures of all its frames.
+    pub frames: Vec<FrameMeasures>,
+}
+
+impl PanelRun {
+    /// The frame at time `t`, in s, or the last one before it.
+    fn at(&self, t: f64) -> Option<&FrameMeasures> {
+        self.frames.iter().rev().find(|frame| frame.time <= t + 1e-9)
+    }
+
+    fn drops(&self) -> impl Iterator<Item = &DropMeasures> {
+        self.frames.iter().flat_map(|frame| &frame.drops)
+    }
+}
+
+fn drop_of(frame: &FrameMeasures, id: u32) -> Option<&DropMeasures> {
+    frame.drops.iter().find(|drop| drop.id == id)
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.fold(None, |largest, value| Some(largest.map_or(value, |largest: f64| largest.max(value))))
+}
+
+/// Largest deviation of the mean contact angle of the last frame's drops, by id, in degrees.
+pub fn largest_angle_error(run: &PanelRun, expected: &[f64]) -> Option<f64> {
+    let last = run.frames.last()?;
+    let angles: Option<Vec<f64>> =
+        last.drops.iter().map(|drop| drop.contact_angle_deg.map(|angle| angle.mean)).collect();
+    let angles = angles.filter(|angles| angles.len() == expected.len())?;
+    largest(angles.iter().zip(expected).map(|(angle, expected)| (angle - expected).abs()))
+}
+
+/// Largest ratio of length to mean width of a drop's contact area, over all frames.
+///
+/// The length L is the diagonal of its bounds, the mean width its wetted area divided by L.
+pub fn largest_elongation(run: &PanelRun) -> Option<f64> {
+    let on_solid = run.drops().filter(|drop| drop.wetted_area > 0.0);
+    largest(on_solid.map(|drop| (drop.bounds[1] - drop.bounds[0]).length_squared() / drop.wetted_area))
+}
+
+/// Number of drops in the air that were, or separated from, a drop on a solid.
+pub fn detachments(run: &PanelRun) -> Option<f64> {
+    let was_on = |frame: &FrameMeasures, id: u32| drop_of(frame, id).is_some_and(|drop| drop.on.is_some());
+    let mut detached: Vec<u32> = Vec::new();
+    for pair in run.frames.windows(2) {
+        let [before, after] = pair else { continue };
+        let parent = |id: u32| {
+            after.events.iter().find_map(|event| match event {
+                Event::Split { split, into } if into.contains(&id) => Some(*split),
+                _ => None,
+            })
+        };
+        for drop in after.drops.iter().filter(|drop| drop.on.is_none()) {
+            if was_on(before, drop.id) || parent(drop.id).is_some_and(|parent| was_on(before, parent)) {
+                detached.push(drop.id);
+            }
+        }
+    }
+    detached.sort_unstable();
+    detached.dedup();
+    Some(detached.len() as f64)
+}
+
+/// Number of merges.
+pub fn merges(run: &PanelRun) -> Option<f64> {
+    let events = run.frames.iter().flat_map(|frame| &frame.events);
+    Some(events.filter(|event| matches!(event, Event::Merge { .. })).count() as f64)
+}
+
+/// Largest diameter of drop 1 while it is on a solid, divided by that of the sphere of its volume
+/// in the first frame.
+pub fn largest_spread(run: &PanelRun) -> Option<f64> {
+    let volume = drop_of(run.frames.first()?, 1)?.volume;
+    let diameter = 2.0 * sphere_radius(volume);
+    let on_solid = run.frames.iter().filter_map(|frame| drop_of(frame, 1)).filter(|drop| drop.on.is_some());
+    largest(on_solid.map(|drop| 2.0 * drop.max_radius / diameter))
+}
+
+/// Largest speed in any drop of the last frame, in mm/s.
+pub fn final_speed(run: &PanelRun) -> Option<f64> {
+    largest(run.frames.last()?.drops.iter().map(|drop| 1e3 * drop.speed_max))
+}
+
+/// Number of drops in the last frame.
+pub fn final_drops(run: &PanelRun) -> Option<f64> {
+    Some(run.frames.last()?.drops.len() as f64)
+}
+
+/// Number of drops on solids in the last frame.
+pub fn final_drops_on_solids(run: &PanelRun) -> Option<f64> {
+    Some(run.frames.last()?.drops.iter().filter(|drop| drop.on.is_some()).count() as f64)
+}
+
+/// Number of drops in the air in the first frame and the ones that appear in the air later.
+pub fn arrivals_by_air(run: &PanelRun) -> Option<f64> {
+    let mut seen: Vec<u32> = Vec::new();
+    let mut falling = 0;
+    for drop in run.drops() {
+        if let Err(place) = seen.binary_search(&drop.id) {
+            seen.insert(place, drop.id);
+            falling += usize::from(drop.on.is_none());
+        }
+    }
+    Some(falling as f64)
+}
+
+/// Number of drops that slide by more than their own diameter while they stay on one solid.
+pub fn sliding_drops(run: &PanelRun) -> Option<f64> {
+    let mut starts: Vec<(u32, DVec3)> = Vec::new();
+    let mut slid: Vec<u32> = Vec::new();
+    for drop in run.drops().filter(|drop| drop.on.is_some()) {
+        match starts.binary_search_by_key(&drop.id, |(id, _)| *id) {
+            Ok(at) if drop.centroid.distance(starts[at].1) > 2.0 * drop.max_radius => slid.push(drop.id),
+            Ok(_) => {}
+            Err(at) => starts.insert(at, (drop.id, drop.centroid)),
+        }
+    }
+    slid.sort_unstable();
+    slid.dedup();
+    Some(slid.len() as f64)
+}
+
+/// Length of drop 1 along x at `t`, relative to the first frame.
+pub fn relative_length(run: &PanelRun, t: f64) -> Option<f64> {
+    let length = |frame: &FrameMeasures| drop_of(frame, 1).map(|drop| drop.bounds[1].x - drop.bounds[0].x);
+    Some(length(run.at(t)?)? / length(run.frames.first()?)?)
+}
+
+/// Surface area of drop 1 at `t` in excess of the sphere of its volume, relative to that sphere.
+pub fn excess_area(run: &PanelRun, t: f64) -> Option<f64> {
+    let drop = drop_of(run.at(t)?, 1)?;
+    let sphere = 4.0 * std::f64::consts::PI * sphere_radius(drop.volume).powi(2);
+    Some(drop.surface_area / sphere - 1.0)
+}
+
+/// Mean length of the stream below an outlet at y = 0 in the second half of the run, in mm.
+pub fn stream_length(run: &PanelRun, outlet_radius: f64) -> Option<f64> {
+    let late = &run.frames[run.frames.len() / 2..];
+    let attached = |frame: &FrameMeasures| {
+        let at_outlet = frame.drops.iter().filter(|drop| drop.bounds[1].y > -outlet_radius);
+        largest(at_outlet.map(|drop| -1e3 * drop.bounds[0].y))
+    };
+    let lengths: Option<Vec<f64>> = late.iter().map(attached).collect();
+    let lengths = lengths.filter(|lengths| !lengths.is_empty())?;
+    Some(lengths.iter().sum::<f64>() / lengths.len() as f64)
+}
+
+/// Largest height of the center of mass of any drop, in mm.
+pub fn highest_drop(run: &PanelRun) -> Option<f64> {
+    largest(run.drops().map(|drop| 1e3 * drop.centroid.y))
+}
+
+/// Longest extent along y of a drop on the named solid, over all frames, in m.
+pub fn longest_on(run: &PanelRun, solid: &str) -> Option<f64> {
+    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid));
+    largest(on.map(|drop| drop.bounds[1].y - drop.bounds[0].y))
+}
+
+/// Largest speed of a drop on the named solid, in m/s.
+pub fn top_speed_on(run: &PanelRun, solid: &str) -> Option<f64> {
+    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid));
+    largest(on.map(|drop| drop.velocity.length()))
+}
+
+/// Angle from the top of a sphere at which drops leave it, largest over the drops, in degrees.
+pub fn leaving_angle(run: &PanelRun, solid: &str, center: DVec3) -> Option<f64> {
+    let mut angles = Vec::new();
+    for pair in run.frames.windows(2) {
+        let [before, after] = pair else { continue };
+        for drop in before.drops.iter().filter(|drop| drop.on.as_deref() == Some(solid)) {
+            if drop_of(after, drop.id).is_none_or(|later| later.on.is_none()) {
+                angles.push((drop.centroid - center).normalize_or_zero().y.acos().to_degrees());
+            }
+        }
+    }
+    largest(angles.into_iter())
+}
+
+/// Distance that drop `id` slides over the whole run, in mm.
+pub fn distance_slid(run: &PanelRun, id: u32) -> Option<f64> {
+    let places: Vec<DVec3> = run.frames.iter().filter_map(|frame| Some(drop_of(frame, id)?.centroid)).collect();
+    Some(1e3 * places.first()?.distance(*places.last()?))
+}
+
+/// Ratio of height to base diameter of drop `id` at `t`.
+pub fn aspect(run: &PanelRun, id: u32, t: f64) -> Option<f64> {
+    let drop = drop_of(run.at(t)?, id)?;
+    (drop.base_radius > 0.0).then(|| drop.height / (2.0 * drop.base_radius))
+}
+
+/// Height of the liquid between two walls around x = 0 above the bath, at the end, in mm.
+pub fn capillary_rise(run: &PanelRun, half_gap: f64, bath: [f64; 2]) -> Option<f64> {
+    let (surface, _) = run.folder.read_frame(run.frames.last()?.frame).ok()?;
+    let top = |inside: &dyn Fn(f64) -> bool| largest(surface.positions.iter().filter(|at| inside(at.x)).map(|at| at.y));
+    // The middle of the meniscus and of the bath: liquid climbs at the walls.
+    let column = top(&|x: f64| x.abs() < 0.2 * half_gap)?;
+    let level = top(&|x: f64| x.abs() > bath[0] && x.abs() < bath[1])?;
+    Some(1e3 * (column - level))
+}
+
+/// Lowest place at which a drop leaves the solids, in mm.
+pub fn lowest_departure(run: &PanelRun) -> Option<f64> {
+    let mut lowest: Option<f64> = None;
+    for pair in run.frames.windows(2) {
+        let [before, after] = pair else { continue };
+        for drop in before.drops.iter().filter(|drop| drop.on.is_some()) {
+            if drop_of(after, drop.id).is_some_and(|later| later.on.is_none()) {
+                let y = 1e3 * drop.centroid.y;
+                lowest = Some(lowest.map_or(y, |lowest| lowest.min(y)));
+            }
+        }
+    }
+    lowest
+}

@@ -1,0 +1,106 @@
+//! What was submitted: one file per job array.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sessile_frames::{FileError, atomic};
+
+use crate::error::JobsError;
+use crate::plan::{read_json, write_json};
+
+/// A job array and its items; the contents of `jobs/submissions/00000.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Submission {
+    /// Name of the stage.
+    pub stage: String,
+    /// Number of items of a task.
+    pub per_task: usize,
+    /// All items; task n executes the n-th `per_task` of them.
+    pub items: Vec<usize>,
+    /// Id of the job; none before Slurm has accepted it.
+    pub job: Option<u64>,
+}
+
+/// The folder of submissions.
+pub(crate) fn folder_of(folder: &Path) -> PathBuf {
+    folder.join("jobs").join("submissions")
+}
+
+/// A file of a submission, by what follows its number.
+pub(crate) fn path(folder: &Path, number: usize, ending: &str) -> PathBuf {
+    folder_of(folder).join(format!("{number:05}{ending}"))
+}
+
+impl Submission {
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.items.len().div_ceil(self.per_task.max(1))
+    }
+
+    /// The items of a task.
+    pub fn items_of(&self, task: usize) -> &[usize] {
+        self.items.chunks(self.per_task.max(1)).nth(task).unwrap_or_default()
+    }
+
+    /// Reads a submission.
+    pub fn load(folder: &Path, number: usize) -> Result<Self, JobsError> {
+        read_json(&path(folder, number, ".json"))
+    }
+
+    /// Writes a submission.
+    pub fn save(&self, folder: &Path, number: usize) -> Result<(), JobsError> {
+        atomic::create_folder(&folder_of(folder))?;
+        write_json(&path(folder, number, ".json"), self)
+    }
+}
+
+/// Numbers of all submissions, in order.
+pub(crate) fn numbers(folder: &Path) -> Result<Vec<usize>, JobsError> {
+    let path = folder_of(folder);
+    let failed = |cause| FileError::new("read", &path, cause);
+    let entries = match std::fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(failed(cause).into()),
+    };
+    let mut numbers = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(failed)?.file_name();
+        let number: Option<usize> =
+            name.to_str().and_then(|name| name.strip_suffix(".json")).and_then(|number| number.parse().ok());
+        numbers.extend(number);
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Forgets all submissions.
+pub(crate) fn clear(folder: &Path) -> Result<(), JobsError> {
+    match std::fs::remove_dir_all(folder_of(folder)) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(FileError::new("remove", &folder_of(folder), cause).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_share_the_items() {
+        let submission = Submission { stage: "s".into(), per_task: 3, items: vec![1, 2, 4, 7, 8], job: Some(12) };
+        assert_eq!(submission.tasks(), 2);
+        assert_eq!((submission.items_of(0), submission.items_of(1)), (&[1, 2, 4][..], &[7, 8][..]));
+        assert!(submission.items_of(2).is_empty());
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(numbers(folder.path()).expect("none").is_empty());
+        submission.save(folder.path(), 4).expect("saved");
+        assert_eq!(numbers(folder.path()).expect("one"), [4]);
+        assert_eq!(Submission::load(folder.path(), 4).expect("loaded"), submission);
+        clear(folder.path()).expect("cleared");
+        clear(folder.path()).expect("nothing to clear");
+        assert!(numbers(folder.path()).expect("none").is_empty());
+    }
+}
