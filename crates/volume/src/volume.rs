@@ -107,7 +107,10 @@ impl Volume {
         let notices = notice_of_overlaps(&world, &unmeasured, totals.added, setup.planar).into_iter().collect();
         if let Some(bounds) = setup.bounds {
             totals.lost = fluid.remove_outside(bounds) * setup.cell_volume();
-            fluid.erase_remains_outside(bounds);
+            if totals.lost > 0.0 {
+                fluid.erase_remains_outside(bounds);
+                fluid.redistance();
+            }
         }
         let (sources, spray) = (Sources::default(), Spray::default());
         Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices })

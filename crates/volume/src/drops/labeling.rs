@@ -76,10 +76,12 @@ impl Labeling<'_> {
             .collect();
         parts.retain(|part| !is_fragment[part.component as usize]);
         let best = self.distribute_targets(&parts);
+        // Without any drop there is no volume for a component that none continues.
+        let has_drops = best.iter().any(Option::is_some);
         for (index, best) in best.into_iter().enumerate() {
             self.components[index].label = match best {
                 Some(id) => Label::drop(id),
-                None if is_fragment[index] => Label::FRAGMENT,
+                None if is_fragment[index] || !has_drops => Label::FRAGMENT,
                 None => {
                     *self.next_id += 1;
                     Label::drop(*self.next_id - 1)
