@@ -19,7 +19,7 @@ use crate::theory::Theory;
 const MAX_POINTS: usize = 1000;
 const MAX_LISTED: usize = 200;
 /// Runs of which an image is shown; of more, evenly spaced ones.
-pub(crate) const MAX_IMAGES: usize = 24;
+pub(crate) const MAX_IMAGES: usize = 12;
 /// Groups of runs with the same values of the other keys that are told apart in a plot.
 const MAX_GROUPS: usize = 6;
 /// Failures that are listed with their messages.
@@ -378,7 +378,7 @@ mod tests {
         let html = html(&plan, None);
         assert!(html.len() < 1_000_000, "{} bytes", html.len());
         assert!(!html.contains("against seed"), "seeds are not a parameter");
-        assert_eq!((images(60_000), run_of_image(23, 60_000)), (24, 57_500));
+        assert_eq!((images(60_000), run_of_image(11, 60_000)), (12, 55_000));
         assert_eq!((images(3), run_of_image(2, 3)), (3, 2));
     }
 }

@@ -15,6 +15,8 @@ use crate::state::{ItemState, StageState};
 /// Estimated time of a task, in s: several short items share a task, because starting one takes
 /// about a second.
 const TASK_SECONDS: f64 = 60.0;
+/// Time that an item takes at least, in s: its process starts and writes files.
+const LEAST_ITEM_SECONDS: f64 = 0.1;
 /// Number of tasks that a stage has at least, where it has as many items: so many nodes can share
 /// even short work.
 const LEAST_TASKS: usize = 8;
@@ -105,7 +107,7 @@ fn pending_stages<'a>(
 
 /// Number of items of a task.
 fn items_per_task(stage: &Stage, items: usize, profile: &Profile) -> usize {
-    let by_time = (TASK_SECONDS / stage.seconds.max(1e-3)).ceil() as usize;
+    let by_time = (TASK_SECONDS / stage.seconds.max(LEAST_ITEM_SECONDS)).ceil() as usize;
     let shared = items.div_ceil(LEAST_TASKS);
     profile.items_per_task.unwrap_or_else(|| by_time.min(shared)).clamp(1, items.max(1))
 }
@@ -211,7 +213,7 @@ mod tests {
         assert_eq!(items(600.0, 40, &none), 1);
         assert_eq!(items(6.0, 10_000, &none), 10);
         assert_eq!(items(6.0, 40, &none), 5, "few items are spread over tasks");
-        assert_eq!(items(0.0, 1, &none), 1);
+        assert_eq!((items(0.0, 1, &none), items(0.0, 10_000, &none)), (1, 600));
         assert_eq!(items(600.0, 40, &Profile { items_per_task: Some(7), ..Profile::default() }), 7);
     }
 
