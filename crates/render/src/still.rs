@@ -1,5 +1,6 @@
 //! One image with its clean view and ground truth, without a run folder.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use sessile_appearance::{Camera, SceneAssets};
@@ -93,12 +94,10 @@ fn denoised(rendered: RenderedImage) -> Framebuffer {
     denoise(&image, halves)
 }
 
-/// The surfaces of the liquid, with the detail that the image needs.
-fn surface_of(liquid: &FrameGeometry, camera: &Camera, rows: usize) -> Result<Surface, RenderError> {
-    match liquid {
-        FrameGeometry::Surfaces(surface) => Ok(surface.clone()),
-        FrameGeometry::Instances(instances) | FrameGeometry::Tessellated { instances, .. } => {
-            Ok(surface_with(instances, &drop_detail(camera, rows))?)
-        }
-    }
+/// The surfaces of the liquid; instances are triangulated with the detail that the image needs.
+fn surface_of<'a>(liquid: &'a FrameGeometry, camera: &Camera, rows: usize) -> Result<Cow<'a, Surface>, RenderError> {
+    Ok(match liquid {
+        FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => Cow::Borrowed(surface),
+        FrameGeometry::Instances(instances) => Cow::Owned(surface_with(instances, &drop_detail(camera, rows))?),
+    })
 }
