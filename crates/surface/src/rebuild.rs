@@ -111,6 +111,7 @@ fn replace_by_sphere(drop: &mut Drop, substrate: &Substrate, shortest: f64) {
 }
 
 /// A spherical drop.
+#[derive(Clone, Copy, Debug)]
 pub struct Sphere {
     /// Id of the drop.
     pub id: u32,
