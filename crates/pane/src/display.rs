@@ -16,7 +16,7 @@ use crate::bodies::Bodies;
 use crate::drops::PaneDrop;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 use crate::physical::Physical;
 use crate::substrate::{Substrate, raggedness};
 
@@ -115,14 +115,14 @@ impl Display<'_> {
             return None;
         }
         let capillary_length = liquid.capillary_length(normal);
-        if drop.radius < PARAMS.puddle_radius * capillary_length {
+        if drop.radius < PARAMETERS.puddle_radius * capillary_length {
             return None;
         }
         let angle = self.angle_of(drop, law);
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, normal, liquid)?;
         let force = context.force(drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
-        let sag = (bond * law.sag_per_bond).min(PARAMS.max_sag);
+        let sag = (bond * law.sag_per_bond).min(PARAMETERS.max_sag);
         let body = Body::Profile(Profile {
             body: drop.volume,
             base_radius: drop.radius,
@@ -146,15 +146,15 @@ impl Display<'_> {
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
         let last = drop.heading.as_dvec2();
         let heading = if drop.sliding { last } else { force.normalize_or(last) };
-        let half_speed = law.shedding_speed.clamp(0.02, PARAMS.stretch_speed);
+        let half_speed = law.shedding_speed.clamp(0.02, PARAMETERS.stretch_speed);
         let speed = f64::from(drop.speed);
         MetaballDrop {
             volume: drop.volume,
             base_radius: drop.radius,
             height: rest.map_or(drop.radius, |rest| rest.height),
             heading,
-            sag: (bond * law.sag_per_bond).min(PARAMS.max_sag),
-            stretch: PARAMS.max_stretch * speed / (speed + half_speed),
+            sag: (bond * law.sag_per_bond).min(PARAMETERS.max_sag),
+            stretch: PARAMETERS.max_stretch * speed / (speed + half_speed),
             front: if drop.has_moved { front(drop, heading, law, substrate) } else { Default::default() },
         }
     }
@@ -190,6 +190,6 @@ fn front(drop: &PaneDrop, heading: DVec2, law: &SlidingLaw, substrate: &Substrat
     FRONT_DIRECTIONS.map(|direction| {
         let rim = (drop.position + DVec2::from_angle(direction).rotate(heading) * drop.radius) / spot;
         let impurity = substrate.fine_impurity.mean_around(rim.x.floor() as i64, rim.y.floor() as i64);
-        PARAMS.front_gain * raggedness(law) * impurity
+        PARAMETERS.front_gain * raggedness(law) * impurity
     })
 }

@@ -53,7 +53,7 @@ mod model;
 mod motion;
 mod neighbors;
 mod obstacles;
-mod params;
+mod parameters;
 mod physical;
 mod setup;
 mod sources;

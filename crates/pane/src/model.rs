@@ -22,7 +22,7 @@ use crate::flight::first_contact;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
 use crate::obstacles::Obstacles;
-use crate::params::{DEW_STREAM, PARAMS};
+use crate::parameters::{DEW_STREAM, PARAMETERS};
 use crate::physical::{Physical, PhysicalState};
 use crate::setup::Setup;
 use crate::sources::Target;
@@ -142,7 +142,7 @@ impl Pane {
             normal_acceleration: -gravity.dot(frame.normal()),
             wind: frame.tangential(self.world.wind() - pane_velocity),
             overrides: self.setup.overrides,
-            damping: if self.setup.settle { PARAMS.settle_damping } else { 0.0 },
+            damping: if self.setup.settle { PARAMETERS.settle_damping } else { 0.0 },
         }
     }
 

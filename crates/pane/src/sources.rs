@@ -8,7 +8,7 @@ use crate::flight::first_contact;
 use crate::frame::PaneFrame;
 use crate::model::{PaperSolver, Solver};
 use crate::motion::StepContext;
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 use crate::setup::Setup;
 
 /// Drops and cells that emitters add liquid to.
@@ -32,7 +32,7 @@ impl EmissionTarget for Target<'_> {
     fn stream_impact(&self, stream: &Projectile) -> Option<DVec2> {
         let mut axis = Projectile { volume: 0.0, ..*stream };
         let (corner, normal) = (self.frame.corner, self.frame.normal());
-        let time = first_contact(&axis, corner, normal, self.gravity, PARAMS.longest_stream)?;
+        let time = first_contact(&axis, corner, normal, self.gravity, PARAMETERS.longest_stream)?;
         axis.fall(self.gravity, time);
         Some(self.frame.position_of(axis.center)).filter(|&position| self.frame.contains(position))
     }

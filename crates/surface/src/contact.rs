@@ -15,7 +15,7 @@ use glam::DVec3;
 use crate::drop::{Drop, Scratch};
 use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 use crate::mesh::{Interface, Mesh, VertexKind};
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 use crate::substrate::{ContactSample, SolidIndex, Substrate};
 
 /// Vertices per group of the bounding-sphere test.

@@ -11,7 +11,7 @@ use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Interface;
 use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
 use crate::notices::Notices;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::room::room_beside;
 use crate::state::State;
 use crate::substrate::Outlet;
@@ -23,7 +23,7 @@ const MAX_DRAINED: f64 = 0.9;
 const MIN_NEEDLE_RADIUS: f64 = 0.5;
 
 /// Adds everything that emitters emit between the current time and `until`, in s.
-pub fn emit(state: &mut State, params: &Params, until: f64, scratch: &mut Scratch, notices: &mut Notices) {
+pub fn emit(state: &mut State, params: &Parameters, until: f64, scratch: &mut Scratch, notices: &mut Notices) {
     state.substrate.outlets.iter_mut().for_each(|outlet| outlet.speed = 0.0);
     for emission in state.substrate.world.emissions(state.run.time, until) {
         match emission {
@@ -64,7 +64,7 @@ fn detach_from_closed_outlets(state: &mut State) {
 /// Adds a sphere where there is room for it, or nothing; returns whether it did.
 fn add_sphere(
     state: &mut State,
-    params: &Params,
+    params: &Parameters,
     center: DVec3,
     radius: f64,
     velocity: DVec3,
@@ -85,7 +85,7 @@ fn add_sphere(
 
 /// Adds a volume, in m³, to the stream at an outlet; a hemisphere forms when there is enough for
 /// it.
-fn pour(state: &mut State, params: &Params, outlet: OutletIndex, volume: f64, scratch: &mut Scratch) {
+fn pour(state: &mut State, params: &Parameters, outlet: OutletIndex, volume: f64, scratch: &mut Scratch) {
     let interface = Interface::Outlet(outlet);
     if let Some(drop) = state.drops.iter_mut().find(|drop| drop.mesh.interfaces.contains(&interface)) {
         drop.volume += volume;
@@ -120,7 +120,7 @@ fn pour(state: &mut State, params: &Params, outlet: OutletIndex, volume: f64, sc
 /// Adds a volume, in m³, to the drop nearest to a needle's tip, or removes it where it is negative.
 ///
 /// Without a drop liquid accumulates until it makes one that the mesh resolves.
-fn feed(state: &mut State, params: &Params, at: DVec3, volume: f64, notices: &mut Notices) {
+fn feed(state: &mut State, params: &Parameters, at: DVec3, volume: f64, notices: &mut Notices) {
     let distance = |drop: &Drop| {
         let [low, high] = drop.mesh.bounds();
         at.distance(at.clamp(low, high))

@@ -14,7 +14,7 @@ use crate::initial_mesh::initial_mesh;
 use crate::mesh::Interface;
 use crate::mesh::check::{check, check_crossings};
 use crate::notices::Notices;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::rebuild::{Sphere, encloses_its_volume, remesh_uniformly, sphere_beside_solids};
 use crate::splitting::split_components;
 use crate::state::State;
@@ -28,7 +28,7 @@ const MIN_SHARE_OUTSIDE: f64 = 0.3;
 /// Drops as deforming surfaces.
 #[derive(Debug)]
 pub struct SurfaceModel {
-    pub(crate) params: Params,
+    pub(crate) params: Parameters,
     pub(crate) state: State,
     pub(crate) scratch: ModelScratch,
     pub(crate) notices: Notices,
@@ -38,7 +38,7 @@ impl SurfaceModel {
     /// The scene's drops on its solids at time 0.
     pub fn new(scene: &Scene, world: World) -> Result<Self, SurfaceError> {
         check_scene(scene)?;
-        let params = Params::new(scene);
+        let params = Parameters::new(scene);
         let outlets = scene.emitters.iter().filter_map(|emitter| match emitter.kind {
             EmitterKind::Tap { at, direction, radius, .. } => Some(Outlet { at, direction, radius, speed: 0.0 }),
             _ => None,

@@ -8,7 +8,7 @@ use crate::dynamics::volume_correction::restore_volume_of;
 use crate::merging::sdf_merge::rebuild_from_sdf;
 use crate::mesh::check::{check, check_crossings};
 use crate::mesh::primitives::sphere;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::remesh::{RemeshTarget, remesh};
 use crate::room::find_room;
 use crate::substrate::Substrate;
@@ -27,7 +27,7 @@ const ATTEMPTS: [(f64, bool); 3] = [(1.0, true), (0.7, true), (1.0, false)];
 ///
 /// The vertex velocities may be what went wrong: the drop keeps its own velocity and loses its
 /// waves.
-pub fn rebuild(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+pub fn rebuild(drop: &mut Drop, substrate: &Substrate, params: &Parameters, scratch: &mut Scratch) {
     if !drop.velocity.is_finite() {
         drop.velocity = DVec3::ZERO;
     }
@@ -135,7 +135,7 @@ pub fn sphere_beside_solids(wanted: Sphere, substrate: &Substrate, shortest: f64
 }
 
 /// Rebuilds a surface that was made between steps unless it is valid.
-pub fn ensure_valid(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+pub fn ensure_valid(drop: &mut Drop, substrate: &Substrate, params: &Parameters, scratch: &mut Scratch) {
     let finite = drop.velocity.is_finite() && drop.mesh.velocities.iter().all(|v| v.is_finite());
     if !(finite && encloses_its_volume(drop) && check_crossings(&drop.mesh).is_ok()) {
         rebuild(drop, substrate, params, scratch);
@@ -145,7 +145,7 @@ pub fn ensure_valid(drop: &mut Drop, substrate: &Substrate, params: &Params, scr
 /// Remeshes a new surface to uniform edges and restores its volume.
 ///
 /// Roughness left by a grid is not curvature; the following steps refine where it remains.
-pub fn remesh_uniformly(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) {
+pub fn remesh_uniformly(drop: &mut Drop, substrate: &Substrate, params: &Parameters, scratch: &mut Scratch) {
     for _ in 0..MAX_PASSES {
         let edge = drop.target_edge(params.edge);
         if !remesh_and_restore(drop, [edge, edge], substrate, params, scratch) {
@@ -160,7 +160,7 @@ pub fn remesh_and_restore(
     drop: &mut Drop,
     [edge, finest]: [f64; 2],
     substrate: &Substrate,
-    params: &Params,
+    params: &Parameters,
     scratch: &mut Scratch,
 ) -> bool {
     scratch.center = drop.mesh.centroid();

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use crate::faces::{FaceFlags, WET, classify_faces};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, clamp_components, cubic_weights, fast_floor, local_center};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
 use crate::tiles::{Field, SIDE, Tiles, local_cell};

@@ -30,7 +30,7 @@ use sessile_numerics::UnionFind;
 
 use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::OptionalUnknown;
 use crate::projection::Projection;
 use crate::scratch::Scratch;

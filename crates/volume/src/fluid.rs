@@ -29,7 +29,7 @@ use crate::error::SolveError;
 use crate::extrapolation::extrapolate_velocity;
 use crate::free_motion::{conserve_momentum, follow_labels};
 use crate::interface_advection::{advect_interface, advective_time_step};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
 use crate::projection::{Pass, Projection, capillary_time_step, project};
 use crate::redistance::{redistance, redistance_if_due};

@@ -16,7 +16,7 @@ use sessile_model::StageReports;
 use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
 use crate::level_set_advection::{InterfaceVelocity, advect_level_set};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{Wall, WallMotion};
 use crate::state::State;

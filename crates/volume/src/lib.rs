@@ -27,7 +27,7 @@ mod interface_advection;
 mod level_set_advection;
 mod line_state;
 mod net_capillary_force;
-mod params;
+mod parameters;
 mod parasitic_currents;
 mod particles;
 mod poisson;

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use crate::extrapolation::LiquidGeometry;
 use crate::faces::{AIR_SIDE, FaceFlags, HAS_TARGET};
 use crate::grid::{CENTER, FACES, gradient, linear, local_center};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
 use crate::tiles::{CellIndex, Field, Tiles};

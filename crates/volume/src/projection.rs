@@ -39,7 +39,7 @@ use crate::faces::{FaceFlags, WET};
 use crate::fluid::StepContext;
 use crate::line_state::LineState;
 use crate::net_capillary_force::cancel_net_forces;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};

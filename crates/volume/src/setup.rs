@@ -13,7 +13,7 @@ use sessile_world::World;
 use crate::advection::Interpolation;
 use crate::contact_curvature::ContactAngleRule;
 use crate::error::VolumeError;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::projection::capillary_time_step;
 use crate::redistance::PHI_MAX;
 use crate::solids::DomainSide;

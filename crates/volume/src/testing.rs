@@ -8,7 +8,7 @@ use sessile_world::World;
 use crate::advection::Interpolation;
 use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::grid::Grid;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::solids::{Boundaries, Solids, Wall};
 use crate::tiles::{Field, Tiles, Topology};
 

@@ -37,7 +37,7 @@ use sessile_wetting::Liquid;
 use crate::error::SolveError;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};

@@ -15,7 +15,7 @@ use crate::drops::{DropsReport, TargetVolume, merge_event};
 use crate::error::{SolveError, VolumeError};
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
 use crate::solids::{Wall, WallMotion};

@@ -34,7 +34,7 @@ use crate::mesh::{Interface, VertexKind};
 
 /// The paper's coefficients, in SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PaperParams {
+pub struct PaperParameters {
     /// Damping μ, in 1/s.
     pub mu: f64,
     /// Laplacian damping η, in m²/s.
@@ -59,7 +59,7 @@ const SQUARE_CENTIMETERS: f64 = 1e-4;
 /// cm/s² in m/s².
 const CENTIMETERS: f64 = 1e-2;
 
-impl PaperParams {
+impl PaperParameters {
     /// From the scene; defaults are in the middle of the paper's ranges.
     ///
     /// The paper does not give ε and α. Their defaults are the speed that gravity adds in a step,
@@ -81,7 +81,7 @@ impl PaperParams {
 pub fn advance(
     drop: &mut Drop,
     context: &StepContext<'_>,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     scratch: &mut Scratch,
 ) -> AdvanceReport {
     let dt = context.dt;
@@ -147,7 +147,7 @@ fn lump(drop: &Drop, geometry: &DropGeometry, masses: &mut [f64], pull: &mut Vec
 fn apply_external_forces(
     drop: &mut Drop,
     context: &StepContext<'_>,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     geometry: &DropGeometry,
     system: &mut LinearSystem,
 ) {
@@ -168,12 +168,12 @@ fn apply_external_forces(
 }
 
 /// Share of a velocity that damping leaves in a step.
-fn kept(paper: &PaperParams, dt: f64) -> f64 {
+fn kept(paper: &PaperParameters, dt: f64) -> f64 {
     (1.0 - paper.mu * dt).max(0.0)
 }
 
 /// Damping (zhang2011, eq. 3), with η limited by its explicit stability.
-fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
+fn damp(drop: &Drop, dt: f64, paper: &PaperParameters, system: &mut LinearSystem) {
     let kept = kept(paper, dt);
     for v in drop.mesh.vertex_indices() {
         system.velocities[v] = drop.mesh.velocities[v] * kept;
@@ -196,7 +196,7 @@ fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
 fn push_contact_line(
     drop: &Drop,
     geometry: &DropGeometry,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     context: &StepContext<'_>,
     system: &mut LinearSystem,
 ) {

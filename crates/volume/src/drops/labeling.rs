@@ -3,7 +3,7 @@
 use sessile_frames::{Event, Ids};
 
 use super::{Component, Label, TargetVolume, UnresolvedDrop};
-use crate::params::NumericalParameters;
+use crate::parameters::NumericalParameters;
 use crate::tiles::{CellIndex, Field};
 
 /// Cells that a component has in common with a drop of the previous step.

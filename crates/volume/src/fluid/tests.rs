@@ -8,7 +8,7 @@ use sessile_world::World;
 
 use super::{Fluid, StepContext};
 use crate::drops::{Label, TargetVolume};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::projection::capillary_time_step;
 use crate::speed_limit::limit_speed;

@@ -266,7 +266,7 @@ fn a_free_drop_at_rest_stays_at_rest() {
 fn planar_moment(volume: &Volume) -> f64 {
     let frame = volume.frame();
     let surface = surface(&frame);
-    let (mut total, mut first, mut second) = (0.0, glam::DVec3::ZERO, glam::DVec3::ZERO);
+    let (mut total, mut first, mut second) = (0.0, DVec3::ZERO, DVec3::ZERO);
     for triangle in &surface.triangles {
         let [a, b, c] = triangle.map(|vertex| surface.positions[vertex as usize]);
         let part = a.dot(b.cross(c)) / 6.0;
