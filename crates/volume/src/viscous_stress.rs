@@ -37,8 +37,8 @@ use crate::viscosity::WallDrag;
 const N: usize = SIDE + 2;
 const BLOCK: usize = N * N * N;
 const STRIDES: [usize; 3] = [1, N, N * N];
-/// Largest change of velocity that is left, relative to the largest velocity. In water a step changes
-/// it by a thousandth.
+/// Largest change of velocity that is left, relative to the largest velocity. In water a step
+/// changes it by a thousandth.
 const TOLERANCE: f64 = 1e-5;
 /// Iterations after which the solve has failed.
 const MAX_ITERATIONS: usize = 2000;
@@ -342,7 +342,8 @@ struct Row<'a> {
 }
 
 impl StressProblem<'_> {
-    /// Writes the equations of the faces of component `axis` from `first` on; returns the largest |u|.
+    /// Writes the equations of the faces of component `axis` from `first` on; returns the largest
+    /// |u|.
     fn write_row(
         &self,
         around: &Neighborhood,
