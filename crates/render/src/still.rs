@@ -84,8 +84,15 @@ pub fn render_still(
     };
     let truth = ground_truth(&traced, &clean_scene, camera, size);
     let soft = camera.lens_radius > 0.0 && !image.coverage.is_empty();
-    let coverage = if soft { image.coverage.clone() } else { truth.coverage.clone() };
+    let coverage = if soft { image.coverage.clone() } else { sharp_coverage(&truth, &image) };
     Ok(Still { wet: to_srgb(&image, exposure), clean: to_srgb(&clean, exposure), truth, coverage })
+}
+
+/// Coverage for a pinhole camera. A sliver of a drop that only a sample of the image hits counts as
+/// it does there.
+fn sharp_coverage(truth: &GroundTruth, image: &Framebuffer) -> Vec<f32> {
+    let seen = |i: usize| image.coverage.get(i).copied().unwrap_or(0.0);
+    truth.coverage.iter().enumerate().map(|(i, &share)| if share > 0.0 { share } else { seen(i) }).collect()
 }
 
 fn denoised(rendered: RenderedImage) -> Framebuffer {
