@@ -200,8 +200,8 @@ impl StressSolver {
                 let rows = rows.zip(r.as_chunks_mut::<SIDE>().0).zip((0..cells).step_by(SIDE));
                 for (((couplings, diagonal), residual), first) in rows {
                     let first = CellIndex::new(slot, first);
-                    let row = Row { couplings, diagonal, residual };
-                    let fastest = problem.write_row(around, axis, first, wall_velocity, row);
+                    let mut row = Row { couplings, diagonal, residual };
+                    let fastest = problem.write_row(around, axis, first, wall_velocity, &mut row);
                     partial.largest = partial.largest.max(fastest);
                 }
             }
@@ -350,7 +350,7 @@ impl StressProblem<'_> {
         axis: usize,
         first: CellIndex,
         wall_velocity: &impl WallVelocity,
-        row: Row<'_>,
+        row: &mut Row<'_>,
     ) -> f64 {
         let (dims, start) = (self.tiles.dims(), position(first.local()));
         let (velocity, near_wall) = (&around.velocity, self.walls.solids.near[first.slot()]);
