@@ -1,7 +1,7 @@
 //! Lists the samples of a dataset: `samples.jsonl`, `coco.json`, `train.txt`, `val.txt`, shards.
 //!
-//! Samples are read one after the other in the order of their numbers, so only the list of images is
-//! held in memory, and the files do not depend on the order in which the samples were made.
+//! Samples are read one after the other in the order of their numbers, so only the list of images
+//! is held in memory, and the files do not depend on the order in which the samples were made.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

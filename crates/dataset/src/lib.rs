@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! datasets/windscreen/
-//!   dataset.json         hash of the spec
+//!   dataset.json         the spec, with all that it refers to
 //!   samples/000000/      wet.png clean.png coverage.png ids.png depth.exr flow.exr sample.json
 //!   samples.jsonl        the lines of all samples
 //!   coco.json            instances in COCO's format, run-length encoded
@@ -15,8 +15,8 @@
 //!   shards/              WebDataset archives, if the spec asks for them
 //! ```
 //!
-//! A sample depends on its recipe only, and appears under its name when it is complete. So a dataset
-//! can be resumed, extended, and made by several processes.
+//! A sample depends on its recipe only, and appears under its name when it is complete. So a
+//! dataset can be resumed, extended, and made by several processes.
 
 mod coco;
 mod distribution;

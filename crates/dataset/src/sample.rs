@@ -56,10 +56,13 @@ pub struct Line {
     pub visible_drops: usize,
 }
 
+/// An environment, and its tables for previews.
+type Light = (Arc<Environment>, Option<Preview>);
+
 /// Light tables that samples with the same light share.
 #[derive(Debug, Default)]
 pub struct LightCache {
-    lights: Mutex<BTreeMap<String, (Arc<Environment>, Option<Preview>)>>,
+    lights: Mutex<BTreeMap<String, Light>>,
 }
 
 impl LightCache {
@@ -68,7 +71,7 @@ impl LightCache {
         format!("{:?} {:?}", scene.lights, scene.liquid.refractive_index)
     }
 
-    fn get(&self, scene: &Scene) -> Result<(Arc<Environment>, Option<Preview>), SampleError> {
+    fn get(&self, scene: &Scene) -> Result<Light, SampleError> {
         let mut lights = self.lights.lock().unwrap_or_else(PoisonError::into_inner);
         let key = Self::key(scene);
         if let Some(known) = lights.get(&key) {

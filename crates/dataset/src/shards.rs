@@ -1,5 +1,5 @@
-//! WebDataset shards: tar archives in which the files of a sample follow each other, with names that
-//! begin with its number.
+//! WebDataset shards: tar archives in which the files of a sample follow each other, with names
+//! that begin with its number.
 //!
 //! Archives have the `ustar` format of POSIX, without times and owners, so that they depend on the
 //! samples only.

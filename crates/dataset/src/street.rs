@@ -57,14 +57,16 @@ impl Street {
         let night = [Vec3::new(0.02, 0.03, 0.09), Vec3::new(0.45, 0.2, 0.1)];
         let sky = [0, 1].map(|i| day[i].lerp(night[i], dusk) * random(0.75, 1.0));
         let facades = (0..2 * 14).map(|_| {
-            let tint = Vec3::new(random(0.25, 0.6), random(0.22, 0.5), random(0.18, 0.45));
+            let brick = Vec3::new(0.32, 0.16, 0.11).lerp(Vec3::new(0.45, 0.4, 0.33), random(0.0, 1.0));
+            let tint = brick * random(0.5, 1.3);
             (random(7.0, 26.0), random(2.2, 3.4), tint * (1.0 - 0.85 * dusk))
         });
         let facades = facades.collect();
         let cars = (0..5).map(|_| {
             let away = random(0.0, 1.0) < 0.5;
             let across = if away { 1.8 } else { -1.8 };
-            let color = Vec3::new(random(0.05, 0.7), random(0.05, 0.6), random(0.05, 0.6)) * (1.0 - 0.8 * dusk);
+            let hue = Vec3::new(random(0.1, 1.0), random(0.1, 1.0), random(0.1, 1.0));
+            let color = Vec3::splat(random(0.02, 0.6)).lerp(0.4 * hue, 0.4) * (1.0 - 0.8 * dusk);
             Car { at: Vec2::new(across, random(9.0, 90.0)), color, away }
         });
         let mut cars: Vec<Car> = cars.collect();

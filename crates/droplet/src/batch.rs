@@ -10,7 +10,10 @@
 //! droplets are integrated by the scalar integrator alone.
 //!
 //! Both use the functions of [`crate::kernel`], so results are bit-identical with and without
-//! batching.
+//! batching. They stay two drivers: the scalar one follows a single droplet through branches
+//! (edges, creases, vertices, stops) in which lanes would hardly ever agree, and this one only
+//! decides which lanes may skip them. A driver generic over the lane type would either evaluate
+//! every branch for all lanes or contain both anyway.
 
 use std::num::NonZeroU32;
 
@@ -21,7 +24,7 @@ use crate::drag::Drag;
 use crate::integrate::{
     ForceModel, Linearized, MotionState, Segment, Trajectory, TrajectoryEnd, integrate_linearized, integrate_to_end,
 };
-use crate::kernel::{FEW_INTERVALS, MAX_INTERVALS, Midpoint, Start, drag_weight, is_last};
+use crate::kernel::{ACCURACY, Midpoint, Start, drag_weight, is_last};
 use crate::simd::{F64Lanes, LANES, Lane, LaneMask, Vec2, ceil};
 use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint, TriangleIndex};
 
@@ -372,7 +375,7 @@ impl Batch {
         match LaneStatus::from_code(output.status[lane]) {
             LaneStatus::Advanced => {}
             LaneStatus::TooLong => {
-                (input.interval[lane], input.num_intervals[lane]) = (output.interval[lane], MAX_INTERVALS);
+                (input.interval[lane], input.num_intervals[lane]) = (output.interval[lane], ACCURACY.most);
                 return true;
             }
             LaneStatus::Unsupported => {
@@ -590,11 +593,11 @@ fn linearize_lanes(input: &KernelInput, forces: &LaneForces) -> LaneInterval {
     let (later, kept) = start.motion.velocity_estimate(remaining);
     let keeps_moving = zero.lt(later.dot(along));
     let needed = start.intervals_needed(later, rate_at(later.length()), zero.lt(retention), drag_weight(kept));
-    let count = ceil(needed.min(F64Lanes::splat(MAX_INTERVALS))).max(one);
+    let count = ceil(needed.min(F64Lanes::splat(ACCURACY.most))).max(one);
     let is_given = !given.eq(zero);
     let tried = F64Lanes::select(is_given, given, remaining / count);
     let num_intervals = F64Lanes::select(is_given, F64Lanes::new(&input.num_intervals), count);
-    let repeats = num_intervals.le(F64Lanes::splat(FEW_INTERVALS));
+    let repeats = num_intervals.le(F64Lanes::splat(ACCURACY.few));
     let is_last = is_last(tried, remaining);
     let tried = F64Lanes::select(is_last, remaining, tried);
     // Forces at the midpoint of the interval.

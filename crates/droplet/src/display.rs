@@ -6,6 +6,9 @@
 //! triangles. A frame of many ([`stored_as_instances`]) holds a few numbers per droplet with
 //! sampled substrate offsets, from which a reader makes surfaces of any resolution.
 
+mod confine;
+
+use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 
 use glam::{DMat2, DMat3, DVec2, DVec3};
@@ -16,7 +19,7 @@ use sessile_geometry::TriMesh;
 use sessile_numerics::FourByteIndex as _;
 use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, DropMesh, Fit, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape,
-    SubstrateOffsets, confine, drape, drape_flat, drape_layer, layer,
+    SubstrateOffsets, drape, drape_flat, drape_layer, layer,
 };
 use sessile_sliding::{Ball, DropId, NeckPart, NeckParts, SlotIndex};
 use sessile_wetting::CurvedRest;
@@ -42,8 +45,6 @@ const WEIGHTLESS: f64 = 1.0;
 const LARGEST_RELIEF: f64 = 0.2;
 /// Depth in the solid, in heights, above which a vertex of a draped body counts as inside.
 const LARGEST_DEPTH: f64 = 0.01;
-/// Number of vertices at which an overhanging droplet is tested for cutting into its solid.
-const CHECKED_VERTICES: usize = 24;
 /// Share of a closed solid's area above which a layer is shown all around it.
 const LARGEST_COVERAGE: f64 = 0.6;
 
@@ -53,6 +54,9 @@ pub struct FrameBuilder<'a> {
     pub particles: &'a ParticleSystem,
     /// The solids at the time of the frame.
     pub solids: &'a [Solid],
+    /// In the first frame, the contact angles that the scene gives its caps, in rad: they are shown
+    /// with it, also outside of the range that the material allows.
+    pub initial_angles: Option<&'a BTreeMap<DropId, f64>>,
     /// Mesh, solids and scene.
     pub context: StepContext<'a>,
 }
@@ -77,7 +81,7 @@ struct DropletShape {
 enum Cut {
     /// It is over a plane.
     Never,
-    /// It overhangs: some of its vertices are tested.
+    /// It is draped: some of its vertices are tested.
     Possible,
     /// The solid turns under it: all of its vertices are tested.
     Likely,
@@ -115,7 +119,7 @@ fn airborne_state(ball: &Ball) -> DropState {
 impl FrameBuilder<'_> {
     /// Geometry and states of all drops, by increasing id.
     pub fn geometry(&self, balls: &[Ball]) -> (FrameGeometry, Vec<DropState>) {
-        let droplets = &self.particles.droplets;
+        let droplets = &self.particles.state.droplets;
         let mut slots: Vec<SlotIndex> = droplets.used().collect();
         slots.sort_unstable_by_key(|&slot| droplets[slot].id);
         if stored_as_instances(slots.len() + balls.len()) {
@@ -137,7 +141,7 @@ impl FrameBuilder<'_> {
 
     /// Positions of all drops, by increasing id, in m: of a droplet on a solid its place there.
     pub fn positions(&self, balls: &[Ball]) -> Vec<DVec3> {
-        let droplets = &self.particles.droplets;
+        let droplets = &self.particles.state.droplets;
         let mut positions: Vec<(Option<DropId>, DVec3)> =
             balls.iter().map(|ball| (Some(ball.id), ball.body.center)).collect();
         positions.extend(droplets.used().map(|slot| (droplets[slot].id, self.origin(slot))));
@@ -149,7 +153,7 @@ impl FrameBuilder<'_> {
     fn origin(&self, slot: SlotIndex) -> DVec3 {
         let facet = self.facet(slot);
         let pose = &self.context.rigid_states[facet.solid].pose;
-        pose.apply(facet.point(self.particles.droplets[slot].motion.place.at))
+        pose.apply(facet.point(self.particles.state.droplets[slot].motion.place.at))
     }
 
     /// Instances and states of many drops; `slots` are sorted by id.
@@ -166,11 +170,11 @@ impl FrameBuilder<'_> {
     }
 
     fn facet(&self, slot: SlotIndex) -> &Facet {
-        self.context.surface.facet(self.particles.droplets[slot].motion.place.triangle)
+        self.context.surface.facet(self.particles.state.droplets[slot].motion.place.triangle)
     }
 
     fn drop_state(&self, slot: SlotIndex) -> DropState {
-        let (droplet, facet) = (self.particles.droplets.get(slot), self.facet(slot));
+        let (droplet, facet) = (self.particles.state.droplets.get(slot), self.facet(slot));
         let rigid = &self.context.rigid_states[facet.solid];
         let origin = self.origin(slot);
         let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(origin);
@@ -208,13 +212,16 @@ impl FrameBuilder<'_> {
         let (surface, liquid, place) = (self.context.surface, self.context.liquid(), droplet.motion.place);
         let (size, normal) = (&droplet.size, shape.normal);
         let profile = &mut shape.profile;
-        let law = self.particles.substrate.law(surface, place);
+        let law = self.particles.state.substrate.law(surface, place);
+        let given = self.initial_angles.and_then(|angles| angles.get(&droplet.id));
         // Most droplets are on a plane and at the advancing angle.
-        let flat = CurvedRest::new(liquid, size.volume, law.wetting.advancing, normal, 0.0);
+        let angle = given.copied().unwrap_or(law.wetting.advancing);
+        let flat = CurvedRest::new(liquid, size.volume, angle, normal, 0.0);
         let radius = flat.map_or(size.radius, |flat| flat.shape.base_radius);
         let curvature = curvature(surface, place, radius);
         let rest = match flat {
             Some(flat) if curvature == 0.0 && radius / size.radius - 1.0 >= -1e-6 => Some(flat),
+            _ if given.is_some() => CurvedRest::new(liquid, size.volume, angle, normal, curvature),
             _ => {
                 profile.angle = law.angle_at(liquid, size.volume, size.radius, normal, curvature);
                 CurvedRest::new(liquid, size.volume, profile.angle, normal, curvature)
@@ -223,6 +230,9 @@ impl FrameBuilder<'_> {
         if let Some(rest) = rest {
             (profile.body, profile.angle) = (rest.body, rest.angle);
             profile.height = rest.shape.height;
+            if given.is_some() {
+                profile.base_radius = rest.shape.base_radius;
+            }
             if rest.turn > FRAC_PI_2 && !rest.covers_sphere() {
                 profile.base_radius = rest.line_radius;
             }
@@ -246,9 +256,8 @@ impl FrameBuilder<'_> {
     fn drape_radius(&self, droplet: &Droplet, shape: &DropletShape, parts: Option<&NeckParts>) -> Option<f64> {
         let Profile { lean, stretch, .. } = shape.profile;
         let farthest = |parts: &NeckParts| parts.as_slice().iter().map(|p| p.offset.length()).fold(0.0, f64::max);
-        let radius = f64::from(droplet.size.merge_radius).max(droplet.size.radius) * (1.0 + stretch)
-            + 3.0 * lean.length()
-            + parts.map_or(0.0, farthest);
+        let widest = f64::from(droplet.size.merge_radius).max(droplet.size.radius).max(shape.profile.base_radius);
+        let radius = widest * (1.0 + stretch) + 3.0 * lean.length() + parts.map_or(0.0, farthest);
         let SurfacePoint { triangle, at } = droplet.motion.place;
         let surface = self.context.surface;
         (surface.is_analytic(triangle) || surface.facet(triangle).depth(at) < radius).then_some(radius)
@@ -256,9 +265,9 @@ impl FrameBuilder<'_> {
 
     /// Adds the closed surface of a droplet in world coordinates, its base on the mesh.
     fn push_surface(&self, slot: SlotIndex, batch: &mut Batch) {
-        let droplet = self.particles.droplets.get(slot);
+        let droplet = self.particles.state.droplets.get(slot);
         let (facet, size, detail) = (self.facet(slot), droplet.size, Detail::default());
-        let (shape, parts) = (self.shape(&droplet), self.particles.necks.get(slot));
+        let (shape, parts) = (self.shape(&droplet), self.particles.state.necks.get(slot));
         let body = || match (&parts, &self.particles.fidelity) {
             (Some(parts), _) => {
                 let offset = |part: &NeckPart| facet.project(part.offset);
@@ -279,50 +288,11 @@ impl FrameBuilder<'_> {
         };
         let rigid = &self.context.rigid_states[facet.solid];
         built.mesh.positions.iter_mut().for_each(|p| *p = rigid.pose.apply(frame.point + frame.axes * *p));
-        self.confine(&mut built, size.volume, facet.solid, may_cut);
+        let fits = self.confine(&mut built, size.volume, facet.solid, may_cut);
+        if !fits && let Some(cut) = self.cut_ball(&droplet, rigid.pose.apply(frame.point), facet.solid) {
+            built = cut;
+        }
         batch.push(droplet.id.get(), Some(facet.solid.number()), self.drop_state(slot).velocity, &built);
-    }
-
-    /// Moves the free surface of a droplet out of other solids, and out of its own one if it may
-    /// cut into it. In world coordinates.
-    fn confine(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, may_cut: Cut) {
-        let nearby = &self.context.setup.nearby_solids[own];
-        if may_cut == Cut::Never && nearby.is_empty() {
-            return;
-        }
-        let positions = &built.mesh.positions;
-        let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
-        let reach = positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt();
-        let near = |other: &&SolidIndex| self.solids[**other].signed_distance(center) < reach;
-        let mut obstacles: Vec<&Solid> = nearby.iter().filter(near).map(|&other| &self.solids[other]).collect();
-        if may_cut != Cut::Never {
-            obstacles.push(&self.solids[own]);
-        }
-        // Deeper vertices are behind an open solid.
-        let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
-        let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
-        let step = |solid: &Solid| match may_cut {
-            Cut::Possible if solid.index() == own.to_usize() => (positions.len() / CHECKED_VERTICES).max(1),
-            _ => 1,
-        };
-        let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));
-        obstacles.retain(cuts);
-        if obstacles.is_empty() {
-            return;
-        }
-        let own = &self.solids[own];
-        confine(built, volume, |at, stays| {
-            let mut moved = at;
-            for solid in obstacles.iter().filter(|solid| !stays || solid.index() != own.index()) {
-                if is_inside(solid, moved) {
-                    moved = solid.closest(moved).point;
-                }
-            }
-            if moved == at {
-                return None;
-            }
-            Some(if stays { own.closest(moved).point } else { moved })
-        });
     }
 
     /// The surface of a droplet on its solid, in the axes of the tangent frame, and whether it may
@@ -361,14 +331,8 @@ impl FrameBuilder<'_> {
         {
             return (film, Cut::Never);
         }
-        let overhangs = f64::from(droplet.size.merge_radius) > droplet.size.radius;
         let is_bent = is_layer || matches!(fit, Fit::Body { relief } if relief > LARGEST_RELIEF);
-        let may_cut = match (is_bent, overhangs) {
-            (true, _) => Cut::Likely,
-            (false, true) => Cut::Possible,
-            (false, false) => Cut::Never,
-        };
-        (built, may_cut)
+        (built, if is_bent { Cut::Likely } else { Cut::Possible })
     }
 
     /// Whether a vertex of the free surface is inside the solid.
@@ -426,10 +390,10 @@ impl FrameBuilder<'_> {
 
     /// A droplet as a few numbers, and its state.
     fn instance(&self, slot: SlotIndex) -> (Instance, DropState) {
-        let droplet = self.particles.droplets.get(slot);
+        let droplet = self.particles.state.droplets.get(slot);
         let (facet, shape) = (self.facet(slot), self.shape(&droplet));
         let rigid = &self.context.rigid_states[facet.solid];
-        let (state, parts) = (self.drop_state(slot), self.particles.necks.get(slot));
+        let (state, parts) = (self.drop_state(slot), self.particles.state.necks.get(slot));
         // y up the slope, in the triangle's axes.
         let up = (-shape.tangential).try_normalize().unwrap_or(DVec2::Y);
         let plane = DMat2::from_cols(-up.perp(), up);

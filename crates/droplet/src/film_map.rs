@@ -69,13 +69,6 @@ impl FilmMap {
         parts.flat_map(|(texels, _)| texels).sum()
     }
 
-    /// Removes all film.
-    pub fn clear(&mut self) {
-        self.volumes.fill(0.0);
-        self.in_tile.fill(0);
-        self.num_texels = 0;
-    }
-
     /// Volumes of all texels, in m³, row by row.
     pub fn volumes(&self) -> &[f64] {
         &self.volumes

@@ -3,7 +3,8 @@
 //! A sphere touches a mesh when its center comes within its radius. The time of contact is found by
 //! conservative advancement: with a gap d and a relative speed of at most s, no contact is possible
 //! before d/s. So no sphere passes through a solid, however fast it is. A solid moves within a step
-//! with its velocity at the end of the step.
+//! with its velocity at the end of the step. A sphere that overlaps a solid already (it was emitted
+//! there, has grown there, or a solid has come to it) wets it at once, whatever its velocity.
 
 use glam::DVec3;
 use sessile_geometry::mesh_distance::MeshDistance;
@@ -13,6 +14,9 @@ use crate::acceleration::RigidState;
 
 /// Gap that counts as contact, in radii.
 const TOUCH: f64 = 1e-5;
+/// Overlap that counts as contact at any velocity, in radii; a detached droplet starts farther
+/// away.
+const OVERLAP: f64 = 1e-2;
 /// Smallest advance of a sphere that grazes the surface or moves away, in radii.
 const GRAZE: f64 = 0.02;
 /// Largest number of advances in one flight.
@@ -31,7 +35,8 @@ pub struct Contact {
     pub velocity: DVec3,
 }
 
-/// First contact of a sphere with a solid's outer side while it approaches, within `time` seconds.
+/// First contact of a sphere with a solid's outer side, within `time` seconds. The solid has its
+/// pose `pose_after` seconds after the start of the flight.
 ///
 /// A sphere that begins with its center in a closed solid touches the nearest surface at once.
 pub fn first_contact(
@@ -40,21 +45,24 @@ pub fn first_contact(
     is_closed: bool,
     solid: &RigidState,
     gravity: DVec3,
-    time: f64,
+    (time, pose_after): (f64, f64),
 ) -> Option<Contact> {
     let radius = ball.radius();
     let back = |v: DVec3| solid.pose.rotation.transpose() * v;
-    let (start, pull) = (solid.pose.apply_inverse(ball.center), back(gravity));
+    // Where the sphere starts, seen from the solid as it is later.
+    let carried = ball.center + solid.velocity.at(ball.center) * pose_after;
+    let (start, pull) = (solid.pose.apply_inverse(carried), back(gravity));
     let velocity = back(ball.velocity - solid.velocity.at(ball.center));
     let fastest = velocity.length() + pull.length() * time;
-    if fastest == 0.0 && !is_closed {
-        return None;
-    }
+    // In a closed solid the surface may be far away.
+    let bounds = mesh.bounds();
+    let may_be_inside = is_closed && (start - bounds.center()).abs().cmple(0.5 * bounds.extent()).all();
     let mut t = 0.0;
     for _ in 0..MAX_ADVANCES {
         let center = start + velocity * t + 0.5 * pull * t * t;
         let now = velocity + pull * t;
-        let near = mesh.nearest_within(center, radius * (1.0 + TOUCH) + fastest * (time - t))?;
+        let reach = radius * (1.0 + TOUCH) + fastest * (time - t);
+        let near = mesh.nearest_within(center, if may_be_inside && t == 0.0 { f64::INFINITY } else { reach })?;
         if is_closed && t == 0.0 && near.distance < 0.0 {
             return Some(Contact { time: 0.0, triangle: near.triangle, point: near.point, velocity: now });
         }
@@ -65,7 +73,9 @@ pub fn first_contact(
             let outward = (center - near.point).try_normalize().unwrap_or(near.normal) * near.distance.signum();
             // Beside the border of an open mesh the nearest point is on the border edge: no
             // contact.
-            if now.dot(outward) < 0.0 && outward.dot(near.normal) > 0.1 {
+            let overlaps = t == 0.0 && gap < -OVERLAP * radius;
+            let is_beside = !is_closed && outward.dot(near.normal) <= 0.1;
+            if (overlaps || now.dot(outward) < 0.0) && !is_beside {
                 return Some(Contact { time: t, triangle: near.triangle, point: near.point, velocity: now });
             }
         }
@@ -104,7 +114,7 @@ mod tests {
     #[test]
     fn a_ball_lands_when_its_lowest_point_touches() {
         let (mesh, still) = floor();
-        let touch = first_contact(&ball(DVec3::Y * 0.021, DVec3::ZERO), &mesh, false, &still, DOWN, 1.0)
+        let touch = first_contact(&ball(DVec3::Y * 0.021, DVec3::ZERO), &mesh, false, &still, DOWN, (1.0, 0.0))
             .expect("it falls on the floor");
         assert!((touch.time - 0.063_887_7).abs() < 1e-6, "{}", touch.time);
         assert!((touch.velocity.y + 0.626_099).abs() < 1e-5, "{}", touch.velocity.y);
@@ -114,7 +124,7 @@ mod tests {
     fn the_fastest_ball_does_not_pass_through_and_one_beside_the_floor_misses() {
         let (mesh, still) = floor();
         let fast = ball(DVec3::new(0.031, 0.5, 0.027), DVec3::new(0.0, -900.0, 0.0));
-        assert!(first_contact(&fast, &mesh, false, &still, DOWN, 0.03).is_some());
+        assert!(first_contact(&fast, &mesh, false, &still, DOWN, (0.03, 0.0)).is_some());
         assert_eq!(
             first_contact(
                 &ball(DVec3::new(0.102, 0.5, 0.0), DVec3::new(0.0, -9.0, 0.0)),
@@ -122,7 +132,7 @@ mod tests {
                 false,
                 &still,
                 DOWN,
-                0.2
+                (0.2, 0.0)
             ),
             None
         );
@@ -134,7 +144,7 @@ mod tests {
                 false,
                 &still,
                 DOWN,
-                0.05
+                (0.05, 0.0)
             ),
             None
         );
@@ -147,8 +157,35 @@ mod tests {
             pose: Pose::IDENTITY,
             velocity: RigidVelocity { linear: DVec3::Y * 0.5, angular: DVec3::ZERO, pivot: DVec3::ZERO },
         };
-        let touch = first_contact(&ball(DVec3::Y * 0.011, DVec3::NEG_Y * 0.5), &mesh, false, &rising, DVec3::ZERO, 1.0)
-            .expect("they meet");
+        let touch =
+            first_contact(&ball(DVec3::Y * 0.011, DVec3::NEG_Y * 0.5), &mesh, false, &rising, DVec3::ZERO, (1.0, 0.0))
+                .expect("they meet");
         assert!((touch.time - 0.01).abs() < 1e-7 && (touch.velocity.y + 1.0).abs() < 1e-12, "{touch:?}");
+    }
+
+    /// A floor that sinks 5 mm within the step, seen as it is at the end, has not been there at the
+    /// start: a ball 3 mm above its first place catches up with it.
+    #[test]
+    fn a_solid_moves_to_its_pose_within_the_step() {
+        let (mesh, still) = floor();
+        let step = 0.01;
+        let mut sunk = RigidState { velocity: RigidVelocity { linear: DVec3::NEG_Y * 0.5, ..still.velocity }, ..still };
+        sunk.pose.translation = DVec3::NEG_Y * (0.5 * step);
+        let falling = ball(DVec3::Y * 0.004, DVec3::NEG_Y);
+        let touch = first_contact(&falling, &mesh, false, &sunk, DVec3::ZERO, (step, step)).expect("it catches up");
+        // 3 mm at 1 − 0.5 m/s.
+        assert!((touch.time - 0.006).abs() < 1e-6, "{touch:?}");
+    }
+
+    #[test]
+    fn a_ball_that_overlaps_a_solid_wets_it_even_if_it_moves_away() {
+        let (mesh, still) = floor();
+        let contact = |height: f64| {
+            first_contact(&ball(DVec3::Y * height, DVec3::Y), &mesh, false, &still, DVec3::ZERO, (0.01, 0.0))
+        };
+        assert_eq!(contact(0.5e-3).map(|contact| contact.time), Some(0.0));
+        assert_eq!(contact(1.001e-3), None, "a detached droplet flies away");
+        let at_rest = ball(DVec3::Y * 0.5e-3, DVec3::ZERO);
+        assert!(first_contact(&at_rest, &mesh, false, &still, DVec3::ZERO, (0.01, 0.0)).is_some(), "at rest too");
     }
 }

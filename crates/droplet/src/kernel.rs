@@ -9,33 +9,20 @@
 //! ```
 //!
 //! (the quadratic term as for λ ∝ √|v|; its mean is a third of its value at the ends). An interval
-//! is accepted when direction and drag change by no more than [`CHANGE`] over it. The scalar
-//! integrator ([`crate::integrate`]) and the SIMD batch ([`crate::batch`]) call the same functions,
-//! so both give the same bits.
+//! is accepted when direction and drag change by no more than [`IntervalAccuracy::change`] over it.
+//! The scalar integrator ([`crate::integrate`]) and the SIMD batch ([`crate::batch`]) call the same
+//! functions, so both give the same bits.
 
 use crate::damped_motion::DampedMotion;
+use crate::parameters::{IntervalAccuracy, Parameters};
 use crate::simd::{Lane, Vec2};
 
-/// Accuracy of an interval: change of direction in rad, or weighted relative change of the drag.
-///
-/// Larger is faster and less accurate: the path error is between first and second order in it,
-/// 5·10⁻⁵ of the path length at the default.
-pub const CHANGE: f64 = 0.03;
-/// Weight of a relative change of the drag rate: its slope is included in the linearization.
-pub const DRAG_WEIGHT: f64 = 0.4;
-/// Reduction of that weight where drag removes little of the speed, so that the quadratic term is
-/// accurate.
-const CURVATURE_WEIGHT: f64 = 0.3;
+/// Accuracy of the intervals, as constants.
+pub const ACCURACY: IntervalAccuracy = Parameters::DEFAULT.intervals;
 /// Intervals per unit of change.
-const INTERVALS_PER_CHANGE: f64 = 1.0 / CHANGE;
+const INTERVALS_PER_CHANGE: f64 = 1.0 / ACCURACY.change;
 /// Change over half an interval beyond which the interval is halved.
-const MAX_HALF_CHANGE: f64 = 0.6 * CHANGE;
-/// Share of the remaining time below which an interval is not subdivided.
-pub const MIN_INTERVAL: f64 = 2e-3;
-/// Up to this many intervals have equal length; where more are needed each chooses its own.
-pub const FEW_INTERVALS: f64 = 4.0;
-/// Largest number of intervals of one step.
-pub const MAX_INTERVALS: f64 = 64.0;
+const MAX_HALF_CHANGE: f64 = ACCURACY.half_change * ACCURACY.change;
 
 /// Motion at the start of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +38,7 @@ pub struct Start<L = f64> {
 /// Weight of a change of the drag where `kept` ≈ e^(−λt) of the speed remains.
 #[inline(always)]
 pub fn drag_weight<L: Lane>(kept: L) -> L {
-    L::splat(DRAG_WEIGHT) - L::splat(CURVATURE_WEIGHT) * (kept * (L::splat(2.0) - kept))
+    L::splat(ACCURACY.drag_weight) - L::splat(ACCURACY.curvature_weight) * (kept * (L::splat(2.0) - kept))
 }
 
 impl<L: Lane> Start<L> {
@@ -72,7 +59,8 @@ impl<L: Lane> Start<L> {
     pub fn accepts(&self, middle_rate: L, weight: L, interval: L, remaining: L) -> L::Mask {
         let rate = self.motion.rate;
         let changed = weight * (middle_rate - rate).abs();
-        changed.le(L::splat(MAX_HALF_CHANGE) * middle_rate.min(rate)) | interval.lt(L::splat(MIN_INTERVAL) * remaining)
+        changed.le(L::splat(MAX_HALF_CHANGE) * middle_rate.min(rate))
+            | interval.lt(L::splat(ACCURACY.shortest) * remaining)
     }
 
     /// Direction of motion at the midpoint velocity `middle`: that of the start where it points

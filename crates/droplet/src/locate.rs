@@ -48,12 +48,19 @@ impl Locator<'_> {
         SurfacePoint { triangle, at: facet.clamp(facet.project(point - facet.origin)) }
     }
 
-    /// First contact of a sphere in free fall with any solid within `time` seconds, and the solid.
-    pub fn first_contact(&self, ball: &Projectile, gravity: DVec3, time: f64) -> Option<(SolidIndex, Contact)> {
+    /// First contact of a sphere in free fall with any solid within `time` seconds, and the solid;
+    /// the current poses are those `pose_after` seconds after the start of the flight.
+    pub fn first_contact(
+        &self,
+        ball: &Projectile,
+        gravity: DVec3,
+        (time, pose_after): (f64, f64),
+    ) -> Option<(SolidIndex, Contact)> {
         let mut first: Option<(SolidIndex, Contact)> = None;
         for (solid, (mesh, rigid)) in self.surface.solids().zip(self.setup.meshes.iter().zip(self.rigid_states)) {
             let time = first.map_or(time, |(_, contact)| contact.time);
-            if let Some(contact) = first_contact(ball, mesh, self.surface.is_closed(solid), rigid, gravity, time)
+            if let Some(contact) =
+                first_contact(ball, mesh, self.surface.is_closed(solid), rigid, gravity, (time, pose_after))
                 && first.is_none_or(|(_, earlier)| contact.time < earlier.time)
             {
                 first = Some((solid, contact));

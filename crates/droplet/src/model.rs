@@ -5,6 +5,8 @@ mod checkpoint;
 mod obstacles;
 
 use airborne::Flight;
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 use sessile_frames::{Event, Frame, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
@@ -43,6 +45,8 @@ pub struct DropletModel {
     /// Pose and velocity of each solid.
     rigid_states: Vec<RigidState>,
     state: ModelState,
+    /// Contact angles that the scene gives its caps, in rad.
+    initial_angles: BTreeMap<DropId, f64>,
     scratch: Scratch,
 }
 
@@ -60,7 +64,7 @@ struct Scratch {
     has_moved: bool,
     /// Messages for the user.
     notices: Vec<String>,
-    /// Pairs of solids that a message was about.
+    /// Pairs of solids that a message was about; a solid with itself for airborne droplets.
     reported: Vec<(SolidIndex, SolidIndex)>,
 }
 
@@ -79,6 +83,7 @@ impl DropletModel {
             accelerations: Vec::new(),
             rigid_states,
             state,
+            initial_angles: BTreeMap::new(),
             scratch: Scratch::default(),
         };
         model.scratch.rigid_states.clone_from(&model.rigid_states);
@@ -103,7 +108,7 @@ impl DropletModel {
 
     /// Number of droplets, on solids and airborne.
     pub fn num_droplets(&self) -> usize {
-        self.particles.droplets.count() + self.state.balls.len()
+        self.particles.state.droplets.count() + self.state.balls.len()
     }
 
     /// Number of sliding droplets.
@@ -114,7 +119,7 @@ impl DropletModel {
     /// Id, position in the world (in m) and base radius (in m) of every droplet on a solid, in no
     /// particular order.
     pub fn places(&self) -> impl Iterator<Item = (u32, DVec3, f64)> + '_ {
-        let droplets = &self.particles.droplets;
+        let droplets = &self.particles.state.droplets;
         droplets.used().filter_map(|slot| droplets.find(slot)).map(|droplet| {
             let place = droplet.motion.place;
             let rigid = &self.rigid_states[self.surface.facet(place.triangle).solid];
@@ -129,7 +134,9 @@ impl DropletModel {
 
     /// Volume of all liquid, films included, in m³.
     pub fn volume(&self) -> f64 {
-        self.particles.droplets.volume() + self.state.airborne_volume() + self.particles.substrate.film_volume()
+        self.particles.state.droplets.volume()
+            + self.state.airborne_volume()
+            + self.particles.state.substrate.film_volume()
     }
 
     /// Puts a droplet with a world velocity (in m/s) on a solid; its contact line has `radius` (in
@@ -150,7 +157,7 @@ impl DropletModel {
     }
 
     /// The particle system and what its step reads.
-    fn particles_and_context(&mut self) -> (&mut ParticleSystem, StepContext<'_>) {
+    pub(crate) fn particles_and_context(&mut self) -> (&mut ParticleSystem, StepContext<'_>) {
         let Self { surface, accelerations, rigid_states, setup, particles, .. } = self;
         (particles, StepContext { surface, accelerations, rigid_states, setup })
     }
@@ -171,6 +178,7 @@ impl DropletModel {
                         continue;
                     };
                     let radius = self.cap_radius(place, volume, contact_angle);
+                    self.initial_angles.insert(id, contact_angle);
                     self.attach(id, place, SolidIndex::new(on), velocity, volume, radius);
                 }
                 None => {
@@ -270,7 +278,7 @@ impl DropletModel {
         let parameters = &self.setup.parameters;
         let limit = limit.min(self.next_keyframe(self.state.time) - self.state.time);
         let shortest = parameters.max_step / parameters.max_step_divisions;
-        let by_speed = (parameters.radii_per_step * self.particles.transit_time).max(shortest);
+        let by_speed = (parameters.radii_per_step * self.particles.state.transit_time).max(shortest);
         let longest = parameters.max_step.min(by_speed);
         // Equal steps up to the limit, rather than many and a short one.
         if limit > longest { limit / (limit / longest).ceil() } else { limit }
@@ -298,7 +306,7 @@ impl DropletModel {
     }
 
     fn non_finite_error(&self, time: f64) -> StepError {
-        let droplets = &self.particles.droplets;
+        let droplets = &self.particles.state.droplets;
         let wrong = droplets.used().find(|&slot| !droplets[slot].motion.velocity.is_finite());
         let place = wrong.map_or(DVec3::ZERO, |slot| self.surface.facet(droplets[slot].motion.place.triangle).origin);
         StepError::NonFinite {
@@ -332,7 +340,7 @@ impl Model for DropletModel {
         stages.enter("flight");
         self.fly(&mut report);
         self.step_particles((dt, now), &mut events, stages, &mut report)?;
-        self.launch_detached();
+        let mut has_changed = self.launch_detached();
         if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {
             stages.enter("flight");
             self.fly(&mut report);
@@ -340,8 +348,18 @@ impl Model for DropletModel {
         stages.enter("other solids");
         self.avoid_solids(dt, now, &mut report);
         // One that landed where it cannot hang is airborne again at once.
-        self.launch_detached();
+        has_changed |= self.launch_detached();
+        let num_events = events.len();
         self.scratch.air.coalesce(&mut self.state.balls, dt, &mut events);
+        has_changed |= events.len() > num_events;
+        if has_changed {
+            // Launched or grown into a solid.
+            self.fly(&mut report);
+            if self.launch_detached() {
+                self.report_overlaps(now);
+            }
+        }
+        self.report_behind(now);
         self.state.time = now;
         report.add("coalesce.merges", num_merges(&events));
         Ok(StepReport { dt, events, stages: report })
@@ -355,6 +373,7 @@ impl Model for DropletModel {
         let builder = display::FrameBuilder {
             particles: &self.particles,
             solids: self.world.solids(),
+            initial_angles: (self.state.time == 0.0).then_some(&self.initial_angles),
             context: StepContext {
                 surface: &self.surface,
                 accelerations: &self.accelerations,
@@ -364,13 +383,13 @@ impl Model for DropletModel {
         };
         let (liquid, drops) = builder.geometry(&self.state.balls);
         let positions = builder.positions(&self.state.balls);
-        let film = self.particles.substrate.film_volume();
+        let film = self.particles.state.substrate.film_volume();
         Frame {
             time: self.state.time,
             liquid,
             drops,
             positions,
-            wet: self.particles.substrate.wet_maps(&self.surface),
+            wet: self.particles.state.substrate.wet_maps(),
             balance: VolumeBalance { added: self.state.added, lost: self.state.lost, film },
             active_cells: self.num_sliding() as u64,
         }
@@ -396,4 +415,33 @@ impl Model for DropletModel {
 /// Number of merges among events.
 fn num_merges(events: &[Event]) -> u64 {
     events.iter().filter(|event| matches!(event, Event::Merge { .. })).count() as u64
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use sessile_scene::{NoFiles, parse_str, text};
+
+    use super::*;
+
+    /// A model with a level table of 100 mm of a material `m` of 90°/60°, and more tables of a
+    /// scene.
+    pub fn model_of(rest: &str) -> DropletModel {
+        let table = text::material("m", 90.0, 60.0) + &text::plane("table", "m", [0.0, 1.0, 0.0], [100.0, 100.0]);
+        let text = text::header("droplet", "") + &table + rest;
+        let scene = parse_str("test.toml", &text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
+        let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
+        DropletModel::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Steps are equal up to the limit, no longer than the longest, and end at keyframes.
+    #[test]
+    fn steps_end_at_keyframes_and_divide_the_limit_evenly() {
+        let moving = "[[solids]]\nname = \"lid\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 50 0 mm\"\n\
+            motion = [{ at = \"0 s\" }, { at = \"15 ms\", move = \"1 0 0 mm\" }]\n";
+        let model = model_of(moving);
+        assert!((model.choose_step(0.1) - 0.015).abs() < 1e-12, "{}", model.choose_step(0.1));
+        let still = model_of("");
+        let longest = still.setup.parameters.max_step;
+        assert!((still.choose_step(2.5 * longest) - 2.5 * longest / 3.0).abs() < 1e-12);
+    }
 }

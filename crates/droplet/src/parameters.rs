@@ -1,8 +1,9 @@
 //! Tunable parameters of the droplet model.
 //!
-//! Scenes do not set them: a scene's own keys are resolved in [`crate::setup`]. The accuracy of the
-//! closed-form intervals is in [`crate::kernel`], where the compiler folds it into the step kernel;
-//! sizes of hash cells and batches, which change speed but no result, are beside their code.
+//! Scenes do not set them: a scene's own keys are resolved in [`crate::setup`]. The step kernel
+//! ([`crate::kernel`]) reads [`Parameters::DEFAULT`] when it is compiled, so that its accuracy is
+//! folded into the instructions. Sizes of hash cells and batches, which change speed but no result,
+//! are beside their code.
 
 /// Parameters with their defaults; each states its unit and what goes wrong at the extremes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,34 +67,73 @@ pub struct Parameters {
     pub map_size: (f64, f64),
     /// Contact angles closer than this share one wetting law, in rad.
     pub angle_step: f64,
+    /// Accuracy of the closed-form intervals.
+    pub intervals: IntervalAccuracy,
+}
+
+/// Accuracy of the intervals over which forces are linearized ([`crate::kernel`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IntervalAccuracy {
+    /// Change of direction in rad, or weighted relative change of the drag, over an interval.
+    /// Larger is faster and less accurate: the path error is between first and second order in
+    /// it, 5·10⁻⁵ of the path length at the default.
+    pub change: f64,
+    /// Weight of a relative change of the drag rate: its slope is included in the linearization.
+    pub drag_weight: f64,
+    /// Reduction of that weight where drag removes little of the speed, so that the quadratic term
+    /// is accurate.
+    pub curvature_weight: f64,
+    /// Change over half an interval beyond which the interval is halved, in units of `change`.
+    pub half_change: f64,
+    /// Share of the remaining time below which an interval is not subdivided. Smaller costs time
+    /// where a droplet starts or stops.
+    pub shortest: f64,
+    /// Up to this many intervals have equal length; where more are needed each chooses its own.
+    pub few: f64,
+    /// Largest number of intervals of one step.
+    pub most: f64,
+}
+
+impl Parameters {
+    /// The values that the model uses.
+    pub const DEFAULT: Self = Self {
+        max_step: 1.0 / 24.0,
+        radii_per_step: 8.0,
+        max_step_divisions: 64.0,
+        lost_below: 0.05,
+        lost_beyond: 1.0,
+        max_stream_flight: 2.0,
+        max_feed_distance: 10e-3,
+        settle_damping: 50.0,
+        contact_gap: 0.03,
+        dew_radius: 0.15e-3,
+        max_subdivided_triangles: 200_000.0,
+        normal_acceleration_tolerance: 0.01,
+        rest_speed: 1e-7,
+        rest_acceleration: 1e-6,
+        max_shed: 0.5,
+        max_film_segments: 64.0,
+        mark_spacing: 0.5,
+        mark_tolerance: 0.1,
+        max_marked_triangles: 4,
+        rim_step: 0.5,
+        texel: 0.4e-3,
+        map_size: (64.0, 1024.0),
+        angle_step: 0.25 * std::f64::consts::PI / 180.0,
+        intervals: IntervalAccuracy {
+            change: 0.03,
+            drag_weight: 0.4,
+            curvature_weight: 0.3,
+            half_change: 0.6,
+            shortest: 2e-3,
+            few: 4.0,
+            most: 64.0,
+        },
+    };
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self {
-            max_step: 1.0 / 24.0,
-            radii_per_step: 8.0,
-            max_step_divisions: 64.0,
-            lost_below: 0.05,
-            lost_beyond: 1.0,
-            max_stream_flight: 2.0,
-            max_feed_distance: 10e-3,
-            settle_damping: 50.0,
-            contact_gap: 0.03,
-            dew_radius: 0.15e-3,
-            max_subdivided_triangles: 200_000.0,
-            normal_acceleration_tolerance: 0.01,
-            rest_speed: 1e-7,
-            rest_acceleration: 1e-6,
-            max_shed: 0.5,
-            max_film_segments: 64.0,
-            mark_spacing: 0.5,
-            mark_tolerance: 0.1,
-            max_marked_triangles: 4,
-            rim_step: 0.5,
-            texel: 0.4e-3,
-            map_size: (64.0, 1024.0),
-            angle_step: 0.25 * std::f64::consts::PI / 180.0,
-        }
+        Self::DEFAULT
     }
 }

@@ -134,13 +134,12 @@ impl Scratch {
     }
 }
 
-/// Droplets on surfaces.
+/// State of the droplets on surfaces: what a checkpoint holds, besides the streaks of the
+/// reproduction mode.
 #[derive(Debug)]
-pub struct ParticleSystem {
+pub struct ParticleState {
     /// The droplets.
     pub droplets: Droplets,
-    /// Which forces move them.
-    pub fidelity: Fidelity,
     /// The surfaces that they are on.
     pub substrate: Substrate,
     /// Films that will break up into beads.
@@ -151,6 +150,16 @@ pub struct ParticleSystem {
     pub pending: Vec<SlotIndex>,
     /// Least time in which a droplet traveled its own radius in the last step, in s.
     pub transit_time: f64,
+}
+
+/// Droplets on surfaces: their state, the forces that move them, and what follows from the state
+/// (grids, lists of slots) or lives within a step.
+#[derive(Debug)]
+pub struct ParticleSystem {
+    /// The state.
+    pub state: ParticleState,
+    /// Which forces move the droplets.
+    pub fidelity: Fidelity,
     /// Slots of droplets that have arrived in the step and have not reacted to other solids yet.
     pub arrived: Vec<SlotIndex>,
     /// Detached droplets, for the model to collect.
@@ -170,14 +179,17 @@ pub struct ParticleSystem {
 impl ParticleSystem {
     /// Without droplets.
     pub fn new(fidelity: Fidelity, substrate: Substrate) -> Self {
-        Self {
+        let state = ParticleState {
             droplets: Droplets::default(),
-            fidelity,
             substrate,
             trails: Trails::default(),
             necks: Necks::default(),
             pending: Vec::new(),
             transit_time: f64::INFINITY,
+        };
+        Self {
+            state,
+            fidelity,
             arrived: Vec::new(),
             detached: Vec::new(),
             lost: 0.0,
@@ -191,24 +203,24 @@ impl ParticleSystem {
 
     /// Number of sliding droplets.
     pub fn num_sliding(&self) -> usize {
-        self.droplets.used().filter(|&slot| self.droplets[slot].state.is_sliding).count()
+        self.state.droplets.used().filter(|&slot| self.state.droplets[slot].state.is_sliding).count()
     }
 
     /// Restores the droplets of a checkpoint.
     pub fn restore(&mut self, droplets: Droplets, surface: &SurfaceMesh) {
-        self.droplets = droplets;
+        self.state.droplets = droplets;
         self.rebuild_neighbors(surface);
         // A droplet that stopped in the last step is removed from the list in the next one.
         let is_listed = |&slot: &SlotIndex| {
-            let slot = &self.droplets[slot];
+            let slot = &self.state.droplets[slot];
             slot.state.is_sliding || slot.location.displacement != glam::Vec3::ZERO
         };
-        self.sliding = self.droplets.used().filter(is_listed).collect();
-        let has_stopped = |slot: &&SlotIndex| !self.droplets[**slot].state.is_sliding;
-        self.droplets.stopped = self.sliding.iter().filter(has_stopped).copied().collect();
+        self.sliding = self.state.droplets.used().filter(is_listed).collect();
+        let has_stopped = |slot: &&SlotIndex| !self.state.droplets[**slot].state.is_sliding;
+        self.state.droplets.stopped = self.sliding.iter().filter(has_stopped).copied().collect();
         self.starting.clear();
         self.drift = Drift::default();
-        self.droplets.used().for_each(|slot| self.drift.include(self.droplets[slot].location.displacement));
+        self.state.droplets.used().for_each(|slot| self.drift.include(self.state.droplets[slot].location.displacement));
     }
 
     /// Advances all droplets by `dt` seconds to the time `now`; `false` if a velocity is not
@@ -224,7 +236,7 @@ impl ParticleSystem {
     ) -> bool {
         stages.enter("coalesce");
         // Droplets coalesce at any time in the step.
-        self.necks.advance_to(now - 0.5 * dt, now);
+        self.state.necks.advance_to(now - 0.5 * dt, now);
         self.resize_neighbors(context.surface);
         self.coalesce_contacts(context, events);
         stages.enter("slide");
@@ -241,7 +253,7 @@ impl ParticleSystem {
         let num_beads = self.break_up_films(context, now, ids, events);
         report.add("films.beads", num_beads);
         self.coalesce_contacts(context, events);
-        self.necks.advance_to(now, now);
+        self.state.necks.advance_to(now, now);
         is_finite
     }
 
@@ -261,12 +273,12 @@ impl ParticleSystem {
         ids: &mut IdCounter,
         events: &mut Vec<Event>,
     ) -> u64 {
-        let mut film = MeshFilm { surface: context.surface, substrate: &mut self.substrate };
-        let beads = self.trails.rupture(now, &mut film);
+        let mut film = MeshFilm { surface: context.surface, substrate: &mut self.state.substrate };
+        let beads = self.state.trails.rupture(now, &mut film);
         for bead in &beads {
             let (id, parent) = (ids.issue(), bead.parent);
             // A droplet that has coalesced since cannot split.
-            if self.droplets.slots.get(bead.slot.to_usize()).is_some_and(|slot| slot.id == Some(parent)) {
+            if self.state.droplets.slots.get(bead.slot.to_usize()).is_some_and(|slot| slot.id == Some(parent)) {
                 let into = Ids::from_slice(&[parent.get(), id.get()]);
                 events.push(Event::Split { split: parent.get(), into });
             }

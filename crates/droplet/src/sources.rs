@@ -26,7 +26,7 @@ impl EmissionTarget for Target<'_> {
 
     fn stream_impact(&self, stream: &Projectile) -> Option<SurfacePoint> {
         let (solid, contact) =
-            self.locator.first_contact(stream, self.gravity, self.context.parameters().max_stream_flight)?;
+            self.locator.first_contact(stream, self.gravity, (self.context.parameters().max_stream_flight, 0.0))?;
         Some(self.locator.place_at(solid, contact.triangle, contact.point))
     }
 

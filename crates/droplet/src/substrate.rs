@@ -4,11 +4,13 @@
 //! depend on the triangles. Each texel belongs to the triangle that covers its center. Marking a
 //! path visits the triangles near it and marks those of their texels that lie within the radius, on
 //! any chart; where the map is locally isometric to the solid ([`isometry`]) it visits texels
-//! alone. Contact angles that vary by image are stored per texel too.
+//! alone. Contact angles that vary by image are stored per texel too. The texels of a solid are
+//! allocated when liquid first touches it: a dry solid costs no map, and has none in a frame.
 
+mod build;
 mod isometry;
 
-use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use glam::{DMat2, DVec2, DVec3};
@@ -17,13 +19,14 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_geometry::TriMesh;
 use sessile_numerics::OptionalIndex;
-use sessile_wetting::{Liquid, SlidingLaw, Wetting};
+use sessile_wetting::{Liquid, SlidingLaw};
 use sessile_world::Solid;
 
 use crate::fast_round::nearest;
 use crate::film_map::FilmMap;
 use crate::parameters::Parameters;
 use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
+use build::MapBuilder;
 use isometry::IsometricTiles;
 
 /// Number of samples along a film narrower than a texel.
@@ -34,8 +37,6 @@ const TEXELS_PER_TASK: usize = 1 << 15;
 const MAX_TRIANGLES: usize = 96;
 /// Rows of more texels than this are clipped to the segment before each texel is tested.
 const WIDE_ROW: usize = 8;
-/// Largest number of wetting laws per solid.
-const MAX_LAWS: usize = 4096;
 
 /// Affine map from a triangle's axes to texture coordinates, in one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -56,11 +57,8 @@ struct SurfaceMap {
     solid: SolidIndex,
     width: usize,
     height: usize,
-    /// Triangle of each texel.
-    owner: Vec<OptionalIndex<TriangleIndex>>,
-    wet: Vec<AtomicU8>,
-    isometric: IsometricTiles,
-    film: FilmMap,
+    /// What liquid has done to the solid; empty until it touches it.
+    texels: OnceLock<Texels>,
     /// Law of each texel; empty where one law applies to all.
     laws: Vec<u16>,
     uniform: u16,
@@ -68,6 +66,16 @@ struct SurfaceMap {
     has_wetting_history: bool,
     /// Mean side of a texel on the solid, in m.
     texel_size: f64,
+}
+
+/// Texels of one map.
+#[derive(Debug)]
+struct Texels {
+    /// Triangle of each texel.
+    owner: Vec<OptionalIndex<TriangleIndex>>,
+    wet: Vec<AtomicU8>,
+    isometric: IsometricTiles,
+    film: FilmMap,
 }
 
 /// Wetting state of all solids.
@@ -110,7 +118,7 @@ impl Substrate {
         let mut laws = Vec::new();
         let maps = SolidIndex::first(meshes.len())
             .map(|solid| {
-                let builder = MapBuilder { solid, surface, charts: &charts, built: &solids[solid], liquid, parameters };
+                let builder = MapBuilder { solid, built: &solids[solid], liquid, parameters };
                 builder.build(&meshes[solid], &mut laws)
             })
             .collect();
@@ -137,19 +145,19 @@ impl Substrate {
         let texel = self.texel(map, at);
         let index = if map.laws.is_empty() { map.uniform } else { map.laws[texel] };
         let law = &self.laws[usize::from(index)];
-        let wet = map.has_wetting_history && map.wet[texel].load(Ordering::Relaxed) != 0;
+        let wet = map.has_wetting_history && map.texels.get().is_some_and(|texels| texels.is_wet(texel));
         (if wet { law.cos_wet_advancing } else { law.cos_advancing }, law.cos_receding)
     }
 
     /// Whether there is any film on a solid.
     pub fn has_film(&self, solid: SolidIndex) -> bool {
-        !self.maps[solid].film.is_empty()
+        self.maps[solid].texels.get().is_some_and(|texels| !texels.film.is_empty())
     }
 
     /// Film on the texel of a point, in m³.
     pub fn film_at(&self, surface: &SurfaceMesh, at: SurfacePoint) -> f64 {
         let map = self.map_of(surface, at);
-        map.film.at(self.texel(map, at))
+        map.texels.get().map_or(0.0, |texels| texels.film.at(self.texel(map, at)))
     }
 
     /// Whether the advancing angle of a solid depends on wetness.
@@ -164,7 +172,7 @@ impl Substrate {
 
     /// Film on all solids, in m³.
     pub fn film_volume(&self) -> f64 {
-        self.maps.iter().map(|map| map.film.total()).sum()
+        self.maps.iter().filter_map(|map| map.texels.get()).map(|texels| texels.film.total()).sum()
     }
 
     /// Marks what a droplet of this radius wets between two points of a triangle (all in m).
@@ -173,15 +181,16 @@ impl Substrate {
     pub fn wet(&self, surface: &SurfaceMesh, triangle: TriangleIndex, from: DVec2, to: DVec2, radius: f64) {
         let facet = surface.facet(triangle);
         let map = &self.maps[facet.solid];
-        let mark = |texel: usize| map.wet[texel].store(1, Ordering::Relaxed);
+        let texels = map.texels(surface, &self.charts);
+        let mark = |texel: usize| texels.wet[texel].store(1, Ordering::Relaxed);
         mark(self.texel(map, SurfacePoint { triangle, at: to }));
         if !self.resolves(map.solid, radius) {
             return;
         }
         let chart = &self.charts[triangle];
-        let texels = map.texels_around(chart, [from, to], radius);
-        if facet.depth(from).min(facet.depth(to)) < radius && map.isometric.is_isometric(chart.at(to), &texels) {
-            map.texels_of(chart, texels, [from, to], radius, |_| true, mark);
+        let around = map.texels_around(chart, [from, to], radius);
+        if facet.depth(from).min(facet.depth(to)) < radius && texels.isometric.is_isometric(chart.at(to), &around) {
+            map.texels_of(chart, around, [from, to], radius, |_| true, mark);
         } else {
             self.texels_near(surface, triangle, from, to, radius, mark);
         }
@@ -200,7 +209,7 @@ impl Substrate {
         let solid = surface.facet(triangle).solid;
         let mut count = 0_u32;
         self.texels_near(surface, triangle, from, to, 0.5 * width, |_| count += 1);
-        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut film = self.take_film_map(surface, solid);
         if count > 0 {
             let share = volume / f64::from(count);
             self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
@@ -211,7 +220,7 @@ impl Substrate {
                 film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(NUM_SAMPLES));
             }
         }
-        self.maps[solid].film = film;
+        self.put_film_map(solid, film);
     }
 
     /// Removes the film that [`Substrate::lay_film`] adds between two points of a triangle, and a
@@ -225,7 +234,7 @@ impl Substrate {
         width: f64,
     ) -> f64 {
         let solid = surface.facet(triangle).solid;
-        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut film = self.take_film_map(surface, solid);
         let mut taken = 0.0;
         // A film narrower than a texel is on the texels of its center line.
         for sample in 0..NUM_SAMPLES {
@@ -233,18 +242,31 @@ impl Substrate {
                 film.take(self.texel(&self.maps[solid], SurfacePoint { triangle, at: sample_point(from, to, sample) }));
         }
         self.texels_near(surface, triangle, from, to, 0.75 * width, |texel| taken += film.take(texel));
-        self.maps[solid].film = film;
+        self.put_film_map(solid, film);
         taken
     }
 
     /// Removes all film within `radius` (in m) of a point and returns its volume, in m³.
     pub fn take_film(&mut self, surface: &SurfaceMesh, at: SurfacePoint, radius: f64) -> f64 {
         let solid = surface.facet(at.triangle).solid;
-        let mut film = std::mem::take(&mut self.maps[solid].film);
+        let mut film = self.take_film_map(surface, solid);
         let mut taken = film.take(self.texel(&self.maps[solid], at));
         self.texels_near(surface, at.triangle, at.at, at.at, radius, |texel| taken += film.take(texel));
-        self.maps[solid].film = film;
+        self.put_film_map(solid, film);
         taken
+    }
+
+    /// Takes the film of a solid out of its map, to be changed.
+    fn take_film_map(&mut self, surface: &SurfaceMesh, solid: SolidIndex) -> FilmMap {
+        let Self { maps, charts, .. } = self;
+        std::mem::take(&mut maps[solid].texels_mut(surface, charts).film)
+    }
+
+    /// Puts the film of a solid back.
+    fn put_film_map(&mut self, solid: SolidIndex, film: FilmMap) {
+        if let Some(texels) = self.maps[solid].texels.get_mut() {
+            texels.film = film;
+        }
     }
 
     /// Prefetches the chart of a triangle.
@@ -275,10 +297,11 @@ impl Substrate {
     ) {
         let start = surface.facet(triangle);
         let map = &self.maps[start.solid];
+        let owner = &map.texels(surface, &self.charts).owner;
         let mut visit = |t: TriangleIndex, ends: [DVec2; 2]| {
             let chart = &self.charts[t];
             let texels = map.texels_around(chart, ends, radius);
-            map.texels_of(chart, texels, ends, radius, |texel| map.owner[texel] == OptionalIndex::some(t), &mut found);
+            map.texels_of(chart, texels, ends, radius, |texel| owner[texel] == OptionalIndex::some(t), &mut found);
         };
         let inside = start.depth(from).min(start.depth(to)) >= radius;
         if inside {
@@ -307,16 +330,19 @@ impl Substrate {
         }
     }
 
-    /// The maps of a frame.
-    pub fn wet_maps(&self, surface: &SurfaceMesh) -> Vec<WetMap> {
-        self.maps.iter().map(|map| map.wet_map(surface, &self.charts)).collect()
+    /// The maps of a frame: those of the solids that liquid has touched.
+    pub fn wet_maps(&self) -> Vec<WetMap> {
+        self.maps.iter().filter_map(|map| map.wet_map(&self.charts)).collect()
     }
 
     /// Checkpoint of all maps.
     pub fn save(&self) -> SubstrateState {
         let maps = self.maps.iter().map(|map| {
+            let Some(texels) = map.texels.get() else {
+                return SurfaceMapState { runs: Vec::new(), film: Vec::new() };
+            };
             let (mut runs, mut state, mut length) = (Vec::new(), 0, 0);
-            for texel in &map.wet {
+            for texel in &texels.wet {
                 let wet = texel.load(Ordering::Relaxed);
                 if wet != state {
                     runs.push(length);
@@ -325,39 +351,63 @@ impl Substrate {
                 length += 1;
             }
             let film =
-                (0..).zip(map.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
+                (0..).zip(texels.film.volumes()).filter(|&(_, &film)| film != 0.0).map(|(texel, &film)| (texel, film));
             SurfaceMapState { runs, film: film.collect() }
         });
         SubstrateState { maps: maps.collect() }
     }
 
     /// Restores a checkpoint; `false` if it belongs to other solids.
-    pub fn restore(&mut self, state: &SubstrateState) -> bool {
+    pub fn restore(&mut self, state: &SubstrateState, surface: &SurfaceMesh) -> bool {
         let fits = |(map, SurfaceMapState { runs, film }): (&SurfaceMap, &SurfaceMapState)| {
-            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= map.wet.len() as u64
-                && film.iter().all(|&(texel, volume)| (texel as usize) < map.wet.len() && volume.is_finite())
+            let num_texels = map.width * map.height;
+            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= num_texels as u64
+                && film.iter().all(|&(texel, volume)| (texel as usize) < num_texels && volume.is_finite())
         };
         if state.maps.len() != self.maps.len() || !self.maps.iter().zip(&state.maps).all(fits) {
             return false;
         }
-        for (map, SurfaceMapState { runs, film }) in self.maps.iter_mut().zip(&state.maps) {
+        let Self { maps, charts, .. } = self;
+        for (map, SurfaceMapState { runs, film }) in maps.iter_mut().zip(&state.maps) {
+            map.texels = OnceLock::new();
+            if runs.is_empty() && film.is_empty() {
+                continue;
+            }
+            let texels = map.texels_mut(surface, charts);
             let (mut texel, mut wet) = (0, 0);
             for &run in runs {
-                map.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
+                texels.wet[texel..texel + run as usize].iter_mut().for_each(|t| *t.get_mut() = wet);
                 texel += run as usize;
                 wet = 1 - wet;
             }
-            map.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
-            map.film.clear();
+            texels.wet[texel..].iter_mut().for_each(|t| *t.get_mut() = wet);
             for &(texel, volume) in film {
-                map.film.add(texel as usize, volume);
+                texels.film.add(texel as usize, volume);
             }
         }
         true
     }
 }
 
+impl Texels {
+    #[inline]
+    fn is_wet(&self, texel: usize) -> bool {
+        self.wet[texel].load(Ordering::Relaxed) != 0
+    }
+}
+
 impl SurfaceMap {
+    /// The texels, allocated at the first call.
+    #[inline]
+    fn texels(&self, surface: &SurfaceMesh, charts: &[Chart]) -> &Texels {
+        self.texels.get_or_init(|| self.dry_texels(surface, charts))
+    }
+
+    fn texels_mut(&mut self, surface: &SurfaceMesh, charts: &[Chart]) -> &mut Texels {
+        self.texels(surface, charts);
+        self.texels.get_mut().expect("they have just been allocated")
+    }
+
     fn texel(&self, uv: DVec2) -> usize {
         // `max` first, so that NaN gives the first texel.
         let column = nearest((uv.x * self.width as f64 - 0.5).max(0.0).min(self.width as f64 - 1.0));
@@ -437,20 +487,27 @@ impl SurfaceMap {
         }
     }
 
-    fn wet_map(&self, surface: &SurfaceMesh, charts: &[Chart]) -> WetMap {
-        let wetness = self.wet.par_iter().with_min_len(TEXELS_PER_TASK);
+    /// The map of a frame; `None` for a solid that liquid has not touched.
+    fn wet_map(&self, charts: &[Chart]) -> Option<WetMap> {
+        let texels = self.texels.get()?;
+        let wetness = texels.wet.par_iter().with_min_len(TEXELS_PER_TASK);
         let wetness = wetness.map(|wet| u16::from(wet.load(Ordering::Relaxed)) * u16::MAX).collect();
         let texel_area = 1.0 / (self.width * self.height) as f64;
-        let film = self.film.volumes().par_iter().zip(&self.owner).with_min_len(TEXELS_PER_TASK);
+        let film = texels.film.volumes().par_iter().zip(&texels.owner).with_min_len(TEXELS_PER_TASK);
         let film = film.map(|(&volume, &owner)| {
             let Some(owner) = owner.get().filter(|_| volume != 0.0) else { return 0 };
-            debug_assert!(owner.to_usize() < surface.facets().len());
             let area = texel_area * charts[owner].meters_per_uv().determinant().abs();
             // In units of 10 nm.
             if area > 0.0 { (volume / area * 1e8).round().clamp(0.0, f64::from(u16::MAX)) as u16 } else { 0 }
         });
-        let film = if self.film.is_empty() { vec![0; self.wet.len()] } else { film.collect() };
-        WetMap { solid: self.solid.to_usize(), width: self.width as u32, height: self.height as u32, wetness, film }
+        let film = if texels.film.is_empty() { vec![0; texels.wet.len()] } else { film.collect() };
+        Some(WetMap {
+            solid: self.solid.to_usize(),
+            width: self.width as u32,
+            height: self.height as u32,
+            wetness,
+            film,
+        })
     }
 }
 
@@ -488,106 +545,4 @@ fn chart(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> Chart {
     let uv_per_meter = if uv_per_meter.is_finite() { uv_per_meter } else { DMat2::ZERO };
     let rows = uv_per_meter.transpose();
     Chart { origin: a, uv_per_meter, extent_per_meter: DVec2::new(rows.x_axis.length(), rows.y_axis.length()) }
-}
-
-/// Builds the map of one solid.
-struct MapBuilder<'a> {
-    solid: SolidIndex,
-    surface: &'a SurfaceMesh,
-    charts: &'a [Chart],
-    built: &'a Solid,
-    liquid: &'a Liquid,
-    parameters: &'a Parameters,
-}
-
-impl MapBuilder<'_> {
-    /// Builds the map; appends the laws that it uses.
-    fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
-        let Self { solid, surface, charts, built, liquid, parameters } = *self;
-        let (least, most) = parameters.map_size;
-        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
-        let mut map = SurfaceMap {
-            solid,
-            width: side,
-            height: side,
-            owner: vec![OptionalIndex::NONE; side * side],
-            wet: (0..side * side).map(|_| AtomicU8::new(0)).collect(),
-            isometric: IsometricTiles::default(),
-            film: FilmMap::new(side, side),
-            laws: Vec::new(),
-            uniform: 0,
-            has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
-            texel_size: mesh.area().sqrt() / side as f64,
-        };
-        let shared = self.assign_texels(&mut map);
-        map.isometric =
-            IsometricTiles::new((side, side), &map.owner, &shared, charts, surface, surface.triangles_of(solid));
-        if built.wets_uniformly() {
-            map.uniform = laws.len() as u16;
-            laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
-        } else {
-            map.laws = self.varying_laws(&map, laws);
-        }
-        map
-    }
-
-    /// Assigns each texel to the triangle that covers its center; returns the texels covered by
-    /// several.
-    fn assign_texels(&self, map: &mut SurfaceMap) -> Vec<usize> {
-        let (surface, charts) = (self.surface, self.charts);
-        let covers = |t: TriangleIndex, at: DVec2, depth: f64| {
-            surface.facet(t).depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
-        };
-        let mut shared = Vec::new();
-        for t in surface.triangles_of(self.solid) {
-            let uvs = surface.facet(t).corners.map(|corner| charts[t].at(corner));
-            let low = uvs[0].min(uvs[1]).min(uvs[2]);
-            let high = uvs[0].max(uvs[1]).max(uvs[2]);
-            let [columns, rows] = map.texel_box(low, high);
-            for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
-                let (texel, center) = (row * map.width + column, map.texel_center(column, row));
-                match map.owner[texel].get() {
-                    None if covers(t, center, -1e-9) => map.owner[texel] = OptionalIndex::some(t),
-                    Some(owner) if covers(t, center, 1e-9) && covers(owner, center, 1e-9) => shared.push(texel),
-                    _ => {}
-                }
-            }
-            // A triangle smaller than a texel owns the texel at its center unless that has an
-            // owner.
-            let home = map.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
-            map.owner[home].get_or_insert_with(|| t);
-        }
-        shared
-    }
-
-    /// A law per texel; similar angles share one.
-    fn varying_laws(&self, map: &SurfaceMap, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
-        let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
-        let wetting_at = |(column, row)| self.built.wetting_at(map.texel_center(column, row));
-        let wettings: Vec<Wetting> = texels.map(wetting_at).collect();
-        let mut step = self.parameters.angle_step;
-        loop {
-            let key = |w: &Wetting| {
-                [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
-            };
-            let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
-            let mut added = Vec::new();
-            let index_of = |wetting: &Wetting| {
-                if let Some(&index) = known.get(&key(wetting)) {
-                    return Some(index);
-                }
-                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < MAX_LAWS)?;
-                known.insert(key(wetting), index);
-                added.push(SlidingLaw::new(self.liquid, wetting));
-                Some(index)
-            };
-            let indices: Option<Vec<u16>> = wettings.iter().map(index_of).collect();
-            if let Some(indices) = indices {
-                laws.append(&mut added);
-                return indices;
-            }
-            // Too many laws: coarser angles.
-            step *= 2.0;
-        }
-    }
 }

@@ -18,8 +18,7 @@
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Ids};
-use sessile_sliding::{DropId, IdCounter, merge_event};
+use sessile_sliding::DropId;
 
 use crate::motion::StepContext;
 use crate::substrate::{CellIndex, Substrate, raggedness};
@@ -38,7 +37,7 @@ pub struct Weights {
 /// A cell's drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellDrop {
-    /// The drop's id; `None` in a dry cell.
+    /// Id of the body of liquid that it belongs to ([`crate::bodies`]); `None` in a dry cell.
     pub id: Option<DropId>,
     /// Whether it moves.
     pub moving: bool,
@@ -61,6 +60,19 @@ pub struct Automaton {
     last_wind: Option<DVec2>,
     /// Lost over the lower edge so far, in m³.
     pub lost: f64,
+    /// Bodies whose water has come into a cell of another one since the bodies were last labeled.
+    pub absorbed: Vec<Absorbed>,
+}
+
+/// Water of one body in a cell of another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Absorbed {
+    /// Id of the body that the water came from.
+    pub id: DropId,
+    /// The cell that it is in now.
+    pub cell: CellIndex,
+    /// Its volume, in m³.
+    pub volume: f64,
 }
 
 /// The state that a checkpoint stores.
@@ -83,12 +95,18 @@ struct Move {
 impl Automaton {
     /// A dry pane of this many cells.
     pub fn new(num_cells: usize) -> Self {
-        Self { cells: vec![CellDrop::default(); num_cells], active: Vec::new(), last_wind: None, lost: 0.0 }
+        Self {
+            cells: vec![CellDrop::default(); num_cells],
+            active: Vec::new(),
+            last_wind: None,
+            lost: 0.0,
+            absorbed: Vec::new(),
+        }
     }
 
     /// The state that a checkpoint stores.
     pub fn save(&self) -> AutomatonState {
-        let Self { cells, active, last_wind, lost } = self.clone();
+        let Self { cells, active, last_wind, lost, .. } = self.clone();
         AutomatonState { cells, active, last_wind, lost }
     }
 
@@ -97,7 +115,7 @@ impl Automaton {
         let fits = state.cells.len() == self.cells.len();
         if fits {
             let AutomatonState { cells, active, last_wind, lost } = state;
-            *self = Self { cells, active, last_wind, lost };
+            *self = Self { cells, active, last_wind, lost, absorbed: Vec::new() };
         }
         fits
     }
@@ -117,16 +135,14 @@ impl Automaton {
         self.cells[cell.get()].id.is_some()
     }
 
-    /// Adds a drop of `volume` (in m³) to a cell; it merges with a drop that is there.
-    pub fn add(&mut self, cell: CellIndex, volume: f64, id: DropId, events: &mut Vec<Event>) {
+    /// Adds a drop of `volume` (in m³) to a cell; it is absorbed by water that is there.
+    pub fn add(&mut self, cell: CellIndex, volume: f64, id: DropId) {
         let drop = &mut self.cells[cell.get()];
         match drop.id {
             None => *drop = CellDrop { id: Some(id), volume, ..CellDrop::default() },
-            Some(present) => {
-                let survivor = if volume > drop.volume { id } else { present };
-                events.push(merged(present, id, survivor));
-                drop.id = Some(survivor);
+            Some(_) => {
                 drop.volume += volume;
+                self.absorbed.push(Absorbed { id, cell, volume });
             }
         }
         self.active.push(cell);
@@ -147,14 +163,7 @@ impl Automaton {
 
     /// One pass of Algorithm 1, with `wind` in units of a drop's weight; returns the number of
     /// moves.
-    pub fn pass(
-        &mut self,
-        substrate: &Substrate,
-        weights: &Weights,
-        wind: DVec2,
-        ids: &mut IdCounter,
-        events: &mut Vec<Event>,
-    ) -> u64 {
+    pub fn pass(&mut self, substrate: &Substrate, weights: &Weights, wind: DVec2) -> u64 {
         if self.last_wind != Some(wind) {
             let cells = (0..self.cells.len() as u32).map(CellIndex);
             self.active = cells.filter(|&cell| self.is_wet(cell)).collect();
@@ -177,7 +186,7 @@ impl Automaton {
                     moves.push(Move { from, to, shift });
                 }
             }
-            moves.iter().for_each(|step| self.commit(step, weights.residue, ids, events));
+            moves.iter().for_each(|step| self.commit(step, weights.residue));
             count += moves.len() as u64;
         }
         count
@@ -225,15 +234,11 @@ impl Automaton {
     }
 
     /// Commits a move: the residue stays, the rest merges with what is in the target.
-    fn commit(&mut self, step: &Move, residue: f64, ids: &mut IdCounter, events: &mut Vec<Event>) {
+    fn commit(&mut self, step: &Move, residue: f64) {
         let drop = std::mem::take(&mut self.cells[step.from.get()]);
-        let Some(moving) = drop.id else { return };
         let volume = drop.volume - residue;
         if residue > 0.0 {
-            let id = ids.issue();
-            self.cells[step.from.get()] = CellDrop { id: Some(id), volume: residue, ..CellDrop::default() };
-            let into = Ids::from_slice(&[moving.get(), id.get()]);
-            events.push(Event::Split { split: moving.get(), into });
+            self.cells[step.from.get()] = CellDrop { id: drop.id, volume: residue, ..CellDrop::default() };
         }
         let Some(to) = step.to else {
             self.lost += volume;
@@ -242,10 +247,10 @@ impl Automaton {
         let target = &mut self.cells[to.get()];
         let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, ..drop };
         if let Some(present) = target.id {
-            let survivor = if target.volume > volume { present } else { moving };
-            events.push(merged(moving, present, survivor));
-            arrived.id = Some(survivor);
             arrived.volume += target.volume;
+            if drop.id != Some(present) {
+                self.absorbed.push(Absorbed { id: present, cell: to, volume: target.volume });
+            }
         }
         *target = arrived;
         self.active.push(to);
@@ -271,10 +276,6 @@ fn pull_and_shift(wind: DVec2) -> (f64, i64) {
     (force.length(), eighths.clamp(-1.0, 1.0) as i64)
 }
 
-fn merged(a: DropId, b: DropId, into: DropId) -> Event {
-    merge_event([a, b].into_iter(), into)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,24 +295,21 @@ mod tests {
     struct Run {
         substrate: Substrate,
         automaton: Automaton,
-        ids: IdCounter,
-        events: Vec<Event>,
     }
 
     impl Run {
         /// Water as (cell, volume); ids count from 1 in that order.
         fn new(substrate: Substrate, water: &[(u32, f64)]) -> Self {
-            let mut run =
-                Self { automaton: Automaton::new(20), substrate, ids: IdCounter::default(), events: Vec::new() };
-            for &(cell, volume) in water {
-                let id = run.ids.issue();
-                run.automaton.add(CellIndex(cell), volume, id, &mut run.events);
+            let mut run = Self { automaton: Automaton::new(20), substrate };
+            for (&(cell, volume), number) in water.iter().zip(1..) {
+                let id = DropId::new(number).expect("a positive number");
+                run.automaton.add(CellIndex(cell), volume, id);
             }
             run
         }
 
         fn pass(&mut self, wind: DVec2) {
-            self.automaton.pass(&self.substrate, &WEIGHTS, wind, &mut self.ids, &mut self.events);
+            self.automaton.pass(&self.substrate, &WEIGHTS, wind);
         }
 
         /// Wet cells with their water.
@@ -327,13 +325,10 @@ mod tests {
         let mut run = Run::new(prefers_right, &[(12, 11.0), (6, 2.0), (7, 1.0)]);
         run.pass(DVec2::ZERO);
         assert_eq!(run.water(), [(6, 2.0 + 10.0), (7, 1.0), (12, 1.0)]);
-        assert_eq!(
-            run.events,
-            [
-                Event::Split { split: 1, into: Ids::from_slice(&[1, 4]) },
-                Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }
-            ]
-        );
+        let ids = [6, 7, 12].map(|cell| run.automaton.cells[cell].id.map_or(0, DropId::get));
+        assert_eq!(ids, [1, 3, 1], "what it leaves behind belongs to the same body");
+        let absorbed: Vec<_> = run.automaton.absorbed.iter().map(|a| (a.id.get(), a.cell.get(), a.volume)).collect();
+        assert_eq!(absorbed, [(2, 6, 2.0)]);
     }
 
     #[test]
@@ -367,7 +362,7 @@ mod tests {
         let weights = Weights { static_critical: 6.5, ..WEIGHTS };
         let mut stops = Run::new(straight(), &[(17, 7.0)]);
         for _ in 0..6 {
-            stops.automaton.pass(&stops.substrate, &weights, DVec2::ZERO, &mut stops.ids, &mut stops.events);
+            stops.automaton.pass(&stops.substrate, &weights, DVec2::ZERO);
         }
         assert_eq!(stops.water(), [(7, 5.0), (12, 1.0), (17, 1.0)]);
     }

@@ -2,23 +2,23 @@
 //!
 //! Shapes follow from the motion and do not affect it (docs/pane.md, "Shapes").
 
+use std::collections::BTreeMap;
+
 use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
-use sessile_numerics::{FourByteIndex as _, UnionFind};
 use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
-use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
+use sessile_sliding::{Ball, DropId, SlotIndex, survivor};
 use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
 
-use crate::automaton::Automaton;
+use crate::bodies::Bodies;
 use crate::drops::PaneDrop;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
-use crate::neighbors::Neighbors;
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 use crate::physical::Physical;
-use crate::substrate::{CellIndex, Substrate, raggedness};
+use crate::substrate::{Substrate, raggedness};
 
 /// A drop of a frame.
 pub type Shown = (Instance, DropState);
@@ -31,6 +31,9 @@ pub struct Display<'a> {
     pub context: &'a StepContext,
     /// Index of the pane among the solids.
     pub solid: u32,
+    /// Contact angles that the scene gives its caps, in rad: at the start they are shown with it,
+    /// also outside of the range that the material allows.
+    pub initial_angles: &'a BTreeMap<DropId, f64>,
 }
 
 impl Display<'_> {
@@ -54,6 +57,7 @@ impl Display<'_> {
         drops
             .into_par_iter()
             .map(|(slot, drop)| {
+                let drop = &self.as_placed(drop);
                 let parts = pane.necks.get(slot);
                 if parts.is_none()
                     && let Some(puddle) = self.puddle(drop, &pane.substrate)
@@ -73,6 +77,22 @@ impl Display<'_> {
                 self.on_pane(drop, drop.volume, Shape::Metaballs(balls))
             })
             .collect()
+    }
+
+    /// A drop with the base radius at the contact angle that the scene gives it.
+    fn as_placed(&self, drop: &PaneDrop) -> PaneDrop {
+        let StepContext { liquid, normal_acceleration, .. } = self.context;
+        let angle = drop.id.and_then(|id| self.initial_angles.get(&id));
+        let rest =
+            angle.and_then(|&angle| ShapeTable::shared().rest_shape(drop.volume, angle, *normal_acceleration, liquid));
+        rest.map_or(*drop, |rest| PaneDrop { radius: rest.base_radius, ..*drop })
+    }
+
+    /// Contact angle of a drop, in rad.
+    fn angle_of(&self, drop: &PaneDrop, law: &SlidingLaw) -> f64 {
+        let StepContext { liquid, normal_acceleration, .. } = self.context;
+        let given = drop.id.and_then(|id| self.initial_angles.get(&id));
+        given.copied().unwrap_or_else(|| law.angle_at(liquid, drop.volume, drop.radius, *normal_acceleration, 0.0))
     }
 
     fn on_pane(&self, drop: &PaneDrop, volume: f64, shape: Shape) -> Shown {
@@ -95,14 +115,14 @@ impl Display<'_> {
             return None;
         }
         let capillary_length = liquid.capillary_length(normal);
-        if drop.radius < PARAMS.puddle_radius * capillary_length {
+        if drop.radius < PARAMETERS.puddle_radius * capillary_length {
             return None;
         }
-        let angle = law.angle_at(liquid, drop.volume, drop.radius, normal, 0.0);
+        let angle = self.angle_of(drop, law);
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, normal, liquid)?;
         let force = context.force(drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
-        let sag = (bond * law.sag_per_bond).min(PARAMS.max_sag);
+        let sag = (bond * law.sag_per_bond).min(PARAMETERS.max_sag);
         let body = Body::Profile(Profile {
             body: drop.volume,
             base_radius: drop.radius,
@@ -120,64 +140,41 @@ impl Display<'_> {
     fn shape_of(&self, drop: &PaneDrop, substrate: &Substrate) -> MetaballDrop {
         let (context, law) = (self.context, substrate.law_at(drop.position));
         let liquid = &context.liquid;
-        let angle = law.angle_at(liquid, drop.volume, drop.radius, context.normal_acceleration, 0.0);
+        let angle = self.angle_of(drop, law);
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, context.normal_acceleration, liquid);
         let force = context.force(drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
         let last = drop.heading.as_dvec2();
         let heading = if drop.sliding { last } else { force.normalize_or(last) };
-        let half_speed = law.shedding_speed.clamp(0.02, PARAMS.stretch_speed);
+        let half_speed = law.shedding_speed.clamp(0.02, PARAMETERS.stretch_speed);
         let speed = f64::from(drop.speed);
         MetaballDrop {
             volume: drop.volume,
             base_radius: drop.radius,
             height: rest.map_or(drop.radius, |rest| rest.height),
             heading,
-            sag: (bond * law.sag_per_bond).min(PARAMS.max_sag),
-            stretch: PARAMS.max_stretch * speed / (speed + half_speed),
+            sag: (bond * law.sag_per_bond).min(PARAMETERS.max_sag),
+            stretch: PARAMETERS.max_stretch * speed / (speed + half_speed),
             front: if drop.has_moved { front(drop, heading, law, substrate) } else { Default::default() },
         }
     }
 
-    /// All drops of the paper mode; those whose footprints overlap are shown as one, under the id
-    /// of the largest.
-    pub fn paper(&self, automaton: &Automaton, substrate: &Substrate, row_time: f64) -> Vec<Shown> {
-        let drops = self.paper_drops(automaton, substrate, row_time);
-        clusters(&drops, substrate)
-            .into_par_iter()
+    /// All bodies of the paper mode, each under the id of its largest drop.
+    pub fn paper(&self, bodies: &Bodies, substrate: &Substrate) -> Vec<Shown> {
+        let drop = |member: &usize| &bodies.drops[*member].1;
+        bodies
+            .members
+            .par_iter()
             .map(|members| {
-                let ranks = members.iter().map(|&m| (drops[m].volume, drops[m].id));
-                let largest = &drops[members[survivor(ranks)]];
+                let largest = drop(&members[survivor(members.iter().map(|m| (drop(m).volume, drop(m).id)))]);
                 let mut balls = Vec::new();
-                for drop in members.iter().map(|&m| &drops[m]) {
+                for drop in members.iter().map(drop) {
                     self.shape_of(drop, substrate).push_balls(drop.position - largest.position, &mut balls);
                 }
-                let volume = members.iter().map(|&m| drops[m].volume).sum();
+                let volume = members.iter().map(|m| drop(m).volume).sum();
                 self.on_pane(largest, volume, Shape::Metaballs(balls))
             })
             .collect()
-    }
-
-    /// The automaton's drops as drops of the physical mode, by cell.
-    fn paper_drops(&self, automaton: &Automaton, substrate: &Substrate, row_time: f64) -> Vec<PaneDrop> {
-        let cells = (0..).map(CellIndex).zip(&automaton.cells);
-        let drops = cells.filter_map(|(cell, water)| {
-            let law = substrate.law(cell);
-            let radius = self.context.advancing_radius(law, water.volume);
-            let radius = radius.unwrap_or_else(|| ball_radius(water.volume));
-            let step = DVec2::new(f64::from(water.shift), -1.0);
-            let speed = step.length() * substrate.cell_size / row_time;
-            Some(PaneDrop {
-                radius,
-                merge_radius: (radius * law.overhang) as f32,
-                sliding: water.moving,
-                has_moved: water.has_moved,
-                heading: step.normalize().as_vec2(),
-                speed: if water.moving { speed as f32 } else { 0.0 },
-                ..PaneDrop::at_rest(water.id?, substrate.center_of(cell), water.volume)
-            })
-        });
-        drops.collect()
     }
 }
 
@@ -193,30 +190,6 @@ fn front(drop: &PaneDrop, heading: DVec2, law: &SlidingLaw, substrate: &Substrat
     FRONT_DIRECTIONS.map(|direction| {
         let rim = (drop.position + DVec2::from_angle(direction).rotate(heading) * drop.radius) / spot;
         let impurity = substrate.fine_impurity.mean_around(rim.x.floor() as i64, rim.y.floor() as i64);
-        PARAMS.front_gain * raggedness(law) * impurity
+        PARAMETERS.front_gain * raggedness(law) * impurity
     })
-}
-
-/// Groups of drops whose footprints overlap, each ascending, by their first drop.
-fn clusters(drops: &[PaneDrop], substrate: &Substrate) -> Vec<Vec<usize>> {
-    let extent = DVec2::new(substrate.columns as f64, substrate.rows as f64) * substrate.cell_size;
-    let mut neighbors = Neighbors::new(extent, substrate.cell_size);
-    for (slot, drop) in SlotIndex::first(drops.len()).zip(drops) {
-        neighbors.insert(slot, drop.position, drop.merge_radius);
-    }
-    let mut sets = UnionFind::new(drops.len());
-    for (slot, drop) in SlotIndex::first(drops.len()).zip(drops) {
-        neighbors.near(drop.position, f64::from(drop.merge_radius), |other| {
-            let near = &drops[other];
-            if drop.position.distance(near.position) < f64::from(drop.merge_radius + near.merge_radius) {
-                sets.union(slot.number(), other.number());
-            }
-        });
-    }
-    let mut clusters: Vec<Vec<usize>> = vec![Vec::new(); drops.len()];
-    for slot in 0..drops.len() {
-        clusters[sets.find(slot as u32) as usize].push(slot);
-    }
-    clusters.retain(|cluster| !cluster.is_empty());
-    clusters
 }

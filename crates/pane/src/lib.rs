@@ -42,6 +42,7 @@
 //! ```
 
 mod automaton;
+mod bodies;
 mod display;
 mod drops;
 mod error;
@@ -51,7 +52,8 @@ mod impurity;
 mod model;
 mod motion;
 mod neighbors;
-mod params;
+mod obstacles;
+mod parameters;
 mod physical;
 mod setup;
 mod sources;

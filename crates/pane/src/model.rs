@@ -1,24 +1,28 @@
 //! The pane model: a step, a frame, a checkpoint.
 
+use std::collections::BTreeMap;
+
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Frame, FrameGeometry, VolumeBalance};
 use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::{DropShape, Fidelity, Scene};
-use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions, ball_radius};
+use sessile_sliding::{Ball, DropId, IdCounter, ModelState, Projectile, apply_emissions, ball_radius};
 use sessile_wetting::cap;
 use sessile_wetting::table::ShapeTable;
 use sessile_world::random::Stream;
 use sessile_world::{World, WorldState};
 
 use crate::automaton::{Automaton, AutomatonState, Weights};
+use crate::bodies::Bodies;
 use crate::display;
 use crate::drops::PaneDrop;
 use crate::error::PaneError;
 use crate::flight::first_contact;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
-use crate::params::{DEW_STREAM, PARAMS};
+use crate::obstacles::Obstacles;
+use crate::parameters::{DEW_STREAM, PARAMETERS};
 use crate::physical::{Physical, PhysicalState};
 use crate::setup::Setup;
 use crate::sources::Target;
@@ -32,6 +36,10 @@ pub struct Pane {
     setup: Setup,
     solver: Solver,
     state: ModelState,
+    /// Solids other than the pane.
+    obstacles: Obstacles,
+    /// Contact angles that the scene gives its caps, in rad.
+    initial_angles: BTreeMap<DropId, f64>,
 }
 
 /// The drops on the pane and the rules that move them.
@@ -80,7 +88,8 @@ impl Pane {
             }
         };
         let state = ModelState::new(world.solids().len());
-        let mut pane = Self { world, setup, solver, state };
+        let obstacles = Obstacles::new(world.solids(), setup.solid);
+        let mut pane = Self { world, setup, solver, state, obstacles, initial_angles: BTreeMap::new() };
         pane.place_initial_drops()?;
         Ok(pane)
     }
@@ -91,7 +100,7 @@ impl Pane {
         let frame = self.frame_now();
         let context = self.context(&frame);
         let id = self.state.add_drop(volume);
-        self.solver.land(id, position, volume, 0.0, &frame, &context, &mut Vec::new());
+        self.solver.land(id, position, volume, 0.0, &frame, &context);
     }
 
     /// Number of drops on the pane and in the air.
@@ -133,7 +142,7 @@ impl Pane {
             normal_acceleration: -gravity.dot(frame.normal()),
             wind: frame.tangential(self.world.wind() - pane_velocity),
             overrides: self.setup.overrides,
-            damping: if self.setup.settle { PARAMS.settle_damping } else { 0.0 },
+            damping: if self.setup.settle { PARAMETERS.settle_damping } else { 0.0 },
         }
     }
 
@@ -141,7 +150,7 @@ impl Pane {
     fn place_initial_drops(&mut self) -> Result<(), PaneError> {
         let frame = self.frame_now();
         let context = self.context(&frame);
-        let Self { world, setup, solver, state } = self;
+        let Self { world, setup, solver, state, initial_angles, .. } = self;
         for drop in world.initial_drops() {
             let (volume, centroid) = (drop.volume(), drop.centroid());
             let DropShape::Cap { on, contact_angle, .. } = *drop.shape() else {
@@ -160,33 +169,39 @@ impl Pane {
             let rest =
                 ShapeTable::shared().rest_shape(volume, contact_angle, context.normal_acceleration, &setup.liquid);
             let radius = rest.map_or_else(|| cap::base_radius(volume, contact_angle), |rest| rest.base_radius);
-            solver.land(id, position, volume, radius, &frame, &context, &mut Vec::new());
+            solver.land(id, position, volume, radius, &frame, &context);
+            initial_angles.insert(id, contact_angle);
+        }
+        // Caps that overlap are one body from the start.
+        if let Solver::Paper(paper) = solver {
+            paper.label(setup.pass_interval, &context, &mut state.ids, &mut Vec::new());
         }
         self.release_detached(&frame);
         Ok(())
     }
 
     /// Adds what emitters release between the current time and `until` (in s).
-    fn receive(&mut self, until: f64, frame: &PaneFrame, context: &StepContext, events: &mut Vec<Event>) {
-        let Self { world, setup, solver, state } = self;
-        let mut target = Target { solver, setup, frame, context, gravity: world.gravity(), events };
+    fn receive(&mut self, until: f64, frame: &PaneFrame, context: &StepContext) {
+        let Self { world, setup, solver, state, .. } = self;
+        let mut target = Target { solver, setup, frame, context, gravity: world.gravity() };
         let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
         apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
     }
 
     /// Lets airborne drops fly for the rest of the step; returns the number of those that landed.
-    fn fly(&mut self, frame: &PaneFrame, context: &StepContext, events: &mut Vec<Event>) -> u64 {
+    fn fly(&mut self, frame: &PaneFrame, context: &StepContext, end: f64) -> u64 {
         let gravity = self.world.gravity();
-        let Self { setup, solver, state, .. } = self;
+        let Self { world, setup, solver, state, obstacles, .. } = self;
         let ModelState { balls, lost, .. } = state;
         let mut landed = 0;
         balls.retain_mut(|ball| {
-            if let Some((position, radius)) = landing(ball, setup, frame, gravity) {
-                solver.land(ball.id, position, ball.body.volume, radius, frame, context, events);
+            let landing = |ball: &Ball| landing(ball, setup, frame, gravity);
+            if let Some((position, radius)) = obstacles.fly(ball, world.solids(), gravity, end, landing) {
+                solver.land(ball.id, position, ball.body.volume, radius, frame, context);
                 landed += 1;
                 return false;
             }
-            ball.finish_step(gravity);
+            obstacles.check_ball(ball, &world.solids()[setup.solid], frame, end);
             let is_lost = setup.is_past(ball.body.center, gravity, frame);
             if is_lost {
                 *lost += ball.body.volume;
@@ -234,8 +249,28 @@ impl Pane {
             Solver::Physical(physical) => physical.step(context, (dt, end), &mut self.state.ids, events, timer),
             Solver::Paper(paper) => {
                 timer.enter("pass");
-                paper.pass_if_due(end, self.setup.pass_interval, context, gravity, &mut self.state, events)
+                let interval = self.setup.pass_interval;
+                let report = paper.pass_if_due(end, interval, context, gravity);
+                paper.label(interval, context, &mut self.state.ids, events);
+                report
             }
+        }
+    }
+
+    /// Reports drops on the pane that reach into other solids.
+    fn check_obstacles(&mut self, frame: &PaneFrame, context: &StepContext) {
+        let Self { world, setup, solver, state, obstacles, .. } = self;
+        let (solids, now) = (world.solids(), state.time);
+        match solver {
+            Solver::Physical(physical) => {
+                let drops = physical.drops.slots().iter().filter(|drop| drop.id.is_some());
+                obstacles.check(&drops, solids, frame, now);
+            }
+            Solver::Paper(paper) if solids.len() > 1 => {
+                let bodies = paper.bodies(setup.pass_interval, context);
+                obstacles.check(&bodies.drops.iter().map(|(_, drop)| drop), solids, frame, now);
+            }
+            Solver::Paper(_) => {}
         }
     }
 }
@@ -253,7 +288,6 @@ fn landing(ball: &Ball, setup: &Setup, frame: &PaneFrame, gravity: DVec3) -> Opt
 impl Solver {
     /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the
     /// contact angles.
-    #[expect(clippy::too_many_arguments, reason = "a drop's position, amount, id and width, and where it lands")]
     fn land(
         &mut self,
         id: DropId,
@@ -262,7 +296,6 @@ impl Solver {
         radius: f64,
         frame: &PaneFrame,
         context: &StepContext,
-        events: &mut Vec<Event>,
     ) {
         let position = position.clamp(DVec2::ZERO, frame.size);
         match self {
@@ -270,7 +303,7 @@ impl Solver {
             Self::Paper(paper) => {
                 let PaperSolver { substrate, automaton, .. } = &mut **paper;
                 let cell = substrate.cell_at(position);
-                automaton.add(cell, volume, id, events);
+                automaton.add(cell, volume, id);
                 automaton.wet_under(substrate, cell, context);
             }
         }
@@ -300,26 +333,28 @@ impl PaperSolver {
     }
 
     /// Does a pass of Algorithm 1 if one is due at the time `end` (in s).
-    fn pass_if_due(
-        &mut self,
-        end: f64,
-        interval: f64,
-        context: &StepContext,
-        gravity: f64,
-        state: &mut ModelState,
-        events: &mut Vec<Event>,
-    ) -> StageReports {
+    fn pass_if_due(&mut self, end: f64, interval: f64, context: &StepContext, gravity: f64) -> StageReports {
         let mut report = StageReports::default();
         // Frames coincide with passes; rounding must not put a pass behind its frame.
         if end >= self.next_pass(interval) - 1e-6 * interval {
             let wind = self.wind_per_weight(context, gravity);
             let Self { substrate, automaton, weights, passes } = self;
-            let moved = automaton.pass(substrate, weights, wind, &mut state.ids, events);
+            let moved = automaton.pass(substrate, weights, wind);
             automaton.wet_paths(substrate, context);
             *passes += 1;
             report.add("pass.moves", moved);
         }
         report
+    }
+
+    /// The bodies of liquid on the pane.
+    fn bodies(&self, interval: f64, context: &StepContext) -> Bodies {
+        Bodies::new(&self.automaton, &self.substrate, context, interval)
+    }
+
+    /// Gives every body of liquid one id.
+    fn label(&mut self, interval: f64, context: &StepContext, ids: &mut IdCounter, events: &mut Vec<Event>) {
+        self.bodies(interval, context).label(&mut self.automaton, ids, events);
     }
 
     /// Drag of the wind on a drop of the static critical weight, in units of that weight.
@@ -347,24 +382,35 @@ impl Model for Pane {
         let mut events = Vec::new();
         timer.enter("sources");
         self.state.begin_flight(dt);
-        self.receive(end, &frame, &context, &mut events);
+        self.receive(end, &frame, &context);
         timer.enter("flight");
-        let landed = self.fly(&frame, &context, &mut events);
+        let landed = self.fly(&frame, &context, end);
         let mut stages = self.advance_drops((dt, end), &context, &mut events, timer);
         stages.add("flight.landed", landed);
         stages.add("flight.detached", self.release_detached(&frame));
         self.state.time = end;
+        self.check_obstacles(&frame, &context);
         Ok(StepReport { dt, events, stages })
+    }
+
+    fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.obstacles.notices)
     }
 
     fn frame(&self) -> Frame {
         let frame = self.frame_now();
         let context = self.context(&frame);
-        let display = display::Display { frame: &frame, context: &context, solid: self.setup.solid as u32 };
+        let solid = self.setup.solid as u32;
+        let later = BTreeMap::new();
+        let initial_angles = if self.state.time == 0.0 { &self.initial_angles } else { &later };
+        let display = |initial_angles| display::Display { frame: &frame, context: &context, solid, initial_angles };
         let mut shown = match &self.solver {
-            Solver::Physical(physical) => display.physical(physical),
-            Solver::Paper(paper) => display.paper(&paper.automaton, &paper.substrate, self.setup.pass_interval),
+            Solver::Physical(physical) => display(initial_angles).physical(physical),
+            Solver::Paper(paper) => {
+                display(&later).paper(&paper.bodies(self.setup.pass_interval, &context), &paper.substrate)
+            }
         };
+        let display = display(&later);
         shown.extend(self.state.balls.iter().map(|ball| display.ball(ball)));
         shown.sort_unstable_by_key(|(instance, _)| instance.drop);
         let positions = shown.iter().map(|(instance, _)| instance.frame.origin).collect();

@@ -28,7 +28,7 @@ use sessile_wetting::retention::retention_factor;
 use sessile_wetting::{Liquid, SlidingLaw, cap};
 
 use crate::drops::PaneDrop;
-use crate::params::{MAX_SEGMENTS, PARAMS};
+use crate::parameters::{MAX_SEGMENTS, PARAMETERS};
 use crate::substrate::{CellIndex, Substrate};
 use segment::SegmentMotion;
 
@@ -105,8 +105,12 @@ impl StepContext {
     pub fn longest_step(&self, fastest: f64, cell_size: f64, law: &SlidingLaw) -> f64 {
         let mass = self.liquid.density * cap::volume(cell_size, law.wetting.advancing);
         let blown = law.air_drag * cell_size * cell_size * self.wind.length_squared() / mass;
-        let speed = fastest + (self.gravity.length() + blown) * PARAMS.max_step;
-        if speed > 0.0 { PARAMS.max_step.min(PARAMS.cells_per_step * cell_size / speed) } else { PARAMS.max_step }
+        let speed = fastest + (self.gravity.length() + blown) * PARAMETERS.max_step;
+        if speed > 0.0 {
+            PARAMETERS.max_step.min(PARAMETERS.cells_per_step * cell_size / speed)
+        } else {
+            PARAMETERS.max_step
+        }
     }
 
     /// Whether a drop at rest exceeds its retention in one of the three directions; impurities do
@@ -140,7 +144,7 @@ impl StepContext {
             let cos_advancing = substrate.cos_front(position, direction, radius);
             let retention = self.retention(force, volume, radius, law, cos_advancing);
             let drive = force.dot(direction);
-            let key = (drive > retention, drive - retention * (1.0 - PARAMS.impurity_strength * impurity));
+            let key = (drive > retention, drive - retention * (1.0 - PARAMETERS.impurity_strength * impurity));
             if best.is_none_or(|(most, _)| key > most) {
                 best = Some((key, direction));
             }
@@ -158,7 +162,7 @@ impl StepContext {
         let since_choice = substrate.cell_size - motion.to_next_choice;
         let chosen_at = motion.position - motion.heading * since_choice;
         let impurity = substrate.impurity(substrate.ahead(chosen_at, motion.heading, radius));
-        1.0 - PARAMS.impurity_strength * impurity.max(0.0)
+        1.0 - PARAMETERS.impurity_strength * impurity.max(0.0)
     }
 
     /// Width (in m) and cross-section (in m²) of the film that a drop leaves at this speed.
@@ -336,7 +340,7 @@ mod tests {
             damping: 0.0,
         };
         let step = |context: &StepContext, fastest: f64| context.longest_step(fastest, 1e-3, &law);
-        assert_eq!(step(&at_rest, 0.0), PARAMS.max_step);
+        assert_eq!(step(&at_rest, 0.0), PARAMETERS.max_step);
         assert!((step(&at_rest, 1.0) - 6e-3).abs() < 1e-12);
         let falling = StepContext { gravity: DVec2::NEG_Y * 9.8, ..at_rest };
         assert!((step(&falling, 1.0) - 6e-3 / (1.0 + 9.8 / 60.0)).abs() < 1e-12);

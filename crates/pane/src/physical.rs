@@ -19,7 +19,7 @@ use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
 use crate::motion::{Outcome, StepContext, film_cells, integrate};
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 use crate::substrate::{CellIndex, Substrate, SubstrateState};
 
 /// Smallest number of drops for which contacts are searched in one task.
@@ -279,7 +279,7 @@ impl Physical {
                 drop.radius = context.advancing_radius(law, drop.volume).unwrap_or(drop.radius);
                 drop.merge_radius = (drop.radius * law.overhang) as f32;
             }
-            let wetting_due = f64::from(drop.since_wetting) > PARAMS.wetting_interval * drop.radius;
+            let wetting_due = f64::from(drop.since_wetting) > PARAMETERS.wetting_interval * drop.radius;
             outcome.wets = outcome.needs_commit || wetting_due;
             if outcome.wets {
                 drop.since_wetting = 0.0;
@@ -352,7 +352,7 @@ impl Physical {
     fn leave_film(&mut self, slot: SlotIndex, drop: &PaneDrop, outcome: &Outcome, liquid: &Liquid, now: f64) {
         let Some(id) = drop.id.filter(|_| outcome.sheds) else { return };
         let behind = drop.heading.as_dvec2() * drop.radius;
-        let width = f64::from(outcome.trail_width).max(PARAMS.min_film_width * drop.radius);
+        let width = f64::from(outcome.trail_width).max(PARAMETERS.min_film_width * drop.radius);
         for segment in (0..outcome.num_segments()).filter(|&segment| outcome.shed(segment) > 0.0) {
             let (from, to) = (outcome.vertex(segment, drop.position), outcome.vertex(segment + 1, drop.position));
             let (rear, volume) = (self.substrate.cell_at(to - behind), outcome.shed(segment));

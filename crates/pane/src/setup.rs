@@ -11,7 +11,7 @@ use crate::automaton::Weights;
 use crate::error::PaneError;
 use crate::frame::PaneFrame;
 use crate::motion::Overrides;
-use crate::params::{MAX_FINE, PARAMS};
+use crate::parameters::{MAX_FINE, PARAMETERS};
 use crate::substrate::{CellLaws, Substrate};
 
 /// Settings of the pane model.
@@ -81,7 +81,7 @@ impl Setup {
             },
             weights,
             pass_interval: scene.time.frame,
-            dew_grain: cap::volume(PARAMS.dew_grain_radius * cell_size, law.wetting.advancing),
+            dew_grain: cap::volume(PARAMETERS.dew_grain_radius * cell_size, law.wetting.advancing),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             law,
         })
@@ -119,7 +119,7 @@ impl Setup {
         }
         let Some(down) = gravity.try_normalize() else { return false };
         let corners = [DVec2::ZERO, DVec2::X, DVec2::Y, DVec2::ONE].map(|c| frame.point_at(c * frame.size).dot(down));
-        center.dot(down) > corners.into_iter().fold(f64::NEG_INFINITY, f64::max) + PARAMS.missed_by
+        center.dot(down) > corners.into_iter().fold(f64::NEG_INFINITY, f64::max) + PARAMETERS.missed_by
     }
 }
 
@@ -147,17 +147,17 @@ fn reject_dew_elsewhere(scene: &Scene, pane: usize, name: &str) -> Result<(), Pa
 /// Side of a cell (in m) and number of fine spots along it.
 fn grid(scene: &Scene, size: DVec2, law: &SlidingLaw, weights: &Weights, name: &str) -> Result<(f64, u32), PaneError> {
     let cell_size = scene.pane.cell.unwrap_or_else(|| match scene.fidelity {
-        Fidelity::Physical => PARAMS.cell_size.min(size.min_element() / PARAMS.cells_along_shorter_side),
+        Fidelity::Physical => PARAMETERS.cell_size.min(size.min_element() / PARAMETERS.cells_along_shorter_side),
         // "A droplet will always be on one of the cells" (algan, §2): a cell is as wide as the drop
         // that is about to move.
         Fidelity::Paper => 2.0 * cap::base_radius(weights.static_critical, law.wetting.advancing),
     });
-    let fine = scene.pane.fine.unwrap_or(PARAMS.fine);
+    let fine = scene.pane.fine.unwrap_or(PARAMETERS.fine);
     debug_assert!((1..=MAX_FINE).contains(&fine), "the scene's range of `pane.fine`");
     let [columns, rows] = [size.x, size.y].map(|length| (length / cell_size).ceil() as usize);
-    if columns.saturating_mul(rows) > PARAMS.max_cells {
+    if columns.saturating_mul(rows) > PARAMETERS.max_cells {
         let (pane, cell_mm) = (name.to_owned(), cell_size * 1e3);
-        return Err(PaneError::TooManyCells { pane, cell_mm, columns, rows, most: PARAMS.max_cells });
+        return Err(PaneError::TooManyCells { pane, cell_mm, columns, rows, most: PARAMETERS.max_cells });
     }
     Ok((cell_size, fine))
 }
@@ -170,11 +170,11 @@ fn weights(scene: &Scene, law: &SlidingLaw, gravity: f64) -> Result<Weights, Pan
         let retained = retention::critical_volume(&scene.liquid, &law.wetting, gravity, FRAC_PI_2);
         // Without gravity everything is retained, and the weight does not matter.
         let retained = if retained.is_finite() { retained } else { 0.0 };
-        retained.max(cap::volume(PARAMS.lightest_sliding_radius, law.wetting.advancing))
+        retained.max(cap::volume(PARAMETERS.lightest_sliding_radius, law.wetting.advancing))
     };
     let static_critical = given.static_weight.unwrap_or_else(derived);
-    let dynamic_critical = given.dynamic_weight.unwrap_or(PARAMS.dynamic_weight_share * static_critical);
-    let residue = given.residue.unwrap_or(PARAMS.residue_share * static_critical);
+    let dynamic_critical = given.dynamic_weight.unwrap_or(PARAMETERS.dynamic_weight_share * static_critical);
+    let residue = given.residue.unwrap_or(PARAMETERS.residue_share * static_critical);
     if static_critical >= dynamic_critical && dynamic_critical >= residue {
         Ok(Weights { static_critical, dynamic_critical, residue })
     } else {

@@ -1,7 +1,6 @@
 //! The pane, as emitters see it.
 
 use glam::{DVec2, DVec3};
-use sessile_frames::Event;
 use sessile_sliding::{CondensingSurface, EmissionTarget, IdCounter, Projectile};
 use sessile_world::random::Stream;
 
@@ -9,7 +8,7 @@ use crate::flight::first_contact;
 use crate::frame::PaneFrame;
 use crate::model::{PaperSolver, Solver};
 use crate::motion::StepContext;
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 use crate::setup::Setup;
 
 /// Drops and cells that emitters add liquid to.
@@ -24,8 +23,6 @@ pub struct Target<'a> {
     pub context: &'a StepContext,
     /// Gravity, in m/s².
     pub gravity: DVec3,
-    /// Receives mergers.
-    pub events: &'a mut Vec<Event>,
 }
 
 impl EmissionTarget for Target<'_> {
@@ -35,7 +32,7 @@ impl EmissionTarget for Target<'_> {
     fn stream_impact(&self, stream: &Projectile) -> Option<DVec2> {
         let mut axis = Projectile { volume: 0.0, ..*stream };
         let (corner, normal) = (self.frame.corner, self.frame.normal());
-        let time = first_contact(&axis, corner, normal, self.gravity, PARAMS.longest_stream)?;
+        let time = first_contact(&axis, corner, normal, self.gravity, PARAMETERS.longest_stream)?;
         axis.fall(self.gravity, time);
         Some(self.frame.position_of(axis.center)).filter(|&position| self.frame.contains(position))
     }
@@ -62,7 +59,7 @@ impl EmissionTarget for Target<'_> {
                 if automaton.is_wet(cell) {
                     automaton.change(cell, volume)
                 } else if volume > 0.0 {
-                    automaton.add(cell, volume, ids.issue(), self.events);
+                    automaton.add(cell, volume, ids.issue());
                     automaton.wet_under(substrate, cell, self.context);
                     volume
                 } else {

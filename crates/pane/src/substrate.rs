@@ -14,7 +14,7 @@ use sessile_sliding::FilmSubstrate;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 
 use crate::impurity::Impurity;
-use crate::params::PARAMS;
+use crate::parameters::PARAMETERS;
 
 /// Bit of a cell's word that is set where film lies, so that the volumes need not be read.
 const HAS_FILM: u32 = 1 << 31;
@@ -332,7 +332,7 @@ impl Substrate {
 /// Raggedness of a front, as a share of the drop's radius: surfaces of larger hysteresis are more
 /// heterogeneous.
 pub fn raggedness(law: &SlidingLaw) -> f64 {
-    (PARAMS.raggedness_per_hysteresis * (law.cos_receding - law.cos_advancing)).min(PARAMS.max_raggedness)
+    (PARAMETERS.raggedness_per_hysteresis * (law.cos_receding - law.cos_advancing)).min(PARAMETERS.max_raggedness)
 }
 
 impl FilmSubstrate for Substrate {

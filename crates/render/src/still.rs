@@ -1,5 +1,6 @@
 //! One image with its clean view and ground truth, without a run folder.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use sessile_appearance::{Camera, SceneAssets};
@@ -67,7 +68,10 @@ pub fn render_still(
     let [image, clean] = match quality {
         Quality::Preview => {
             let preview = preview.get_or_insert_with(|| Preview::new(&clean_scene));
-            [&liquid, &Surface::default()].map(|liquid| preview.render(&clean_scene, liquid, camera, size))
+            let mut solids = clean_scene.clone();
+            solids.set_wet(wet);
+            let image = preview.render(&solids, &liquid, camera, size);
+            [image, preview.render(&clean_scene, &Surface::default(), camera, size)]
         }
         Quality::Full => [&traced, &clean_scene].map(|scene: &RenderScene| {
             let rendered = render_image_until(scene, camera, &settings, &AtomicBool::new(false), &|_, _| ());
@@ -80,8 +84,15 @@ pub fn render_still(
     };
     let truth = ground_truth(&traced, &clean_scene, camera, size);
     let soft = camera.lens_radius > 0.0 && !image.coverage.is_empty();
-    let coverage = if soft { image.coverage.clone() } else { truth.coverage.clone() };
+    let coverage = if soft { image.coverage.clone() } else { sharp_coverage(&truth, &image) };
     Ok(Still { wet: to_srgb(&image, exposure), clean: to_srgb(&clean, exposure), truth, coverage })
+}
+
+/// Coverage for a pinhole camera. A sliver of a drop that only a sample of the image hits counts as
+/// it does there.
+fn sharp_coverage(truth: &GroundTruth, image: &Framebuffer) -> Vec<f32> {
+    let seen = |i: usize| image.coverage.get(i).copied().unwrap_or(0.0);
+    truth.coverage.iter().enumerate().map(|(i, &share)| if share > 0.0 { share } else { seen(i) }).collect()
 }
 
 fn denoised(rendered: RenderedImage) -> Framebuffer {
@@ -90,12 +101,10 @@ fn denoised(rendered: RenderedImage) -> Framebuffer {
     denoise(&image, halves)
 }
 
-/// The surfaces of the liquid, with the detail that the image needs.
-fn surface_of(liquid: &FrameGeometry, camera: &Camera, rows: usize) -> Result<Surface, RenderError> {
-    match liquid {
-        FrameGeometry::Surfaces(surface) => Ok(surface.clone()),
-        FrameGeometry::Instances(instances) | FrameGeometry::Tessellated { instances, .. } => {
-            Ok(surface_with(instances, &drop_detail(camera, rows))?)
-        }
-    }
+/// The surfaces of the liquid; instances are triangulated with the detail that the image needs.
+fn surface_of<'a>(liquid: &'a FrameGeometry, camera: &Camera, rows: usize) -> Result<Cow<'a, Surface>, RenderError> {
+    Ok(match liquid {
+        FrameGeometry::Surfaces(surface) | FrameGeometry::Tessellated { surface, .. } => Cow::Borrowed(surface),
+        FrameGeometry::Instances(instances) => Cow::Owned(surface_with(instances, &drop_detail(camera, rows))?),
+    })
 }

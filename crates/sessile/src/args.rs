@@ -305,7 +305,8 @@ pub struct DatasetGatherArgs {
 /// `sessile jobs`.
 #[derive(Args, Debug)]
 pub struct JobsArgs {
-    /// Folder of the plan: of a sweep, a dataset or figures, or a run folder whose frames are rendered
+    /// Folder of the plan: of a sweep, a dataset or figures, or a run folder whose frames are
+    /// rendered
     pub folder: PathBuf,
     /// Print JSON
     #[arg(long)]

@@ -24,6 +24,7 @@
 
 mod build;
 mod confine;
+mod cut_ball;
 mod drape;
 mod ellipsoid_cap;
 mod instance;
@@ -36,6 +37,7 @@ mod profile;
 
 pub use build::{Detail, DropMesh, drop_mesh, make_drop_mesh, volume_scale};
 pub use confine::confine;
+pub use cut_ball::cut_ball;
 pub use drape::{DrapeScratch, Fit, SubstrateOffsets, drape, drape_flat, drape_layer};
 pub use instance::{Body, Draped, Instance, LocalFrame, Shape};
 pub use layer::layer;

@@ -15,7 +15,7 @@ use glam::DVec3;
 use crate::drop::{Drop, Scratch};
 use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 use crate::mesh::{Interface, Mesh, VertexKind};
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 use crate::substrate::{ContactSample, SolidIndex, Substrate};
 
 /// Vertices per group of the bounding-sphere test.
@@ -59,7 +59,7 @@ impl ContactReport {
 #[derive(Clone, Debug, Default)]
 pub struct ContactScratch {
     /// Solids near the drop.
-    near: Vec<SolidIndex>,
+    pub near: Vec<SolidIndex>,
     /// Free vertices inside a solid, with that solid.
     inside: Vec<(VertexIndex, SolidIndex)>,
     /// Triangles of the patch at hand.
@@ -326,13 +326,13 @@ fn close_flat_triangles(
             mesh.interfaces[t] = interface;
             done.wetted += 1;
             kinds = None;
-        } else if facing > FACING_AWAY {
-            if let Some(h) = t.half_edges().into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h)) {
-                let position = mesh.positions[mesh.to(h)];
-                mesh.collapse(h, position);
-                done.films_removed += 1;
-                kinds = None;
-            }
+        } else if facing > FACING_AWAY
+            && let Some(h) = t.half_edges().into_iter().find(|&h| mesh.is_line(h) && mesh.can_collapse(h))
+        {
+            let position = mesh.positions[mesh.to(h)];
+            mesh.collapse(h, position);
+            done.films_removed += 1;
+            kinds = None;
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::dynamics::geometry::DropGeometry;
 use crate::dynamics::linear_system::LinearSystem;
 use crate::mesh::Mesh;
 use crate::mesh::quality::MeshQuality;
-use crate::params::{Numerics, Params};
+use crate::parameters::{Numerics, Parameters};
 use crate::remesh::edge_queue::EdgeQueue;
 use crate::remesh::edge_sizing::EdgeSizes;
 use crate::substrate::Substrate;
@@ -152,7 +152,7 @@ pub struct StepContext<'a> {
     /// Length below which substeps are not divided further, in s.
     pub min_dt: f64,
     /// Parameters of the run.
-    pub params: &'a Params,
+    pub params: &'a Parameters,
 }
 
 /// Memory that the step of one drop reuses.
@@ -170,6 +170,8 @@ pub struct Scratch {
     pub backup: Mesh,
     /// One vector per vertex.
     pub vectors: Vec<DVec3>,
+    /// Whether each vertex is held on a solid while the volume is restored.
+    pub held: Vec<bool>,
     /// Candidates of the contact update.
     pub contact: ContactScratch,
     /// Target edge lengths of the remesher.

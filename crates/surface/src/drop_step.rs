@@ -11,7 +11,7 @@ use sessile_numerics::sphere_radius;
 use crate::contact::{ContactReport, update_contact};
 use crate::drop::{Drop, Scratch, StepContext};
 use crate::dynamics::advance::{AdvanceReport, advance};
-use crate::dynamics::volume_correction::restore_volume;
+use crate::dynamics::volume_correction::{restore_volume, restore_volume_outside};
 use crate::dynamics::zhang2011;
 use crate::merging::boolean_merge::{remesh_merged, self_union};
 use crate::mesh::check::{check, clearance};
@@ -77,9 +77,9 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
     let remeshed = remesh_moved(drop, edge, &advanced, context, scratch);
     let reconnected = contact.reconnected() || remeshed.reconnected();
     if contact.changed() || remeshed.changed() {
-        restore_remeshed(drop, edge, reconnected, context, scratch);
+        restore_remeshed(drop, edge, &contact, reconnected, context, scratch);
     }
-    restore_centroid(drop, &advanced);
+    restore_centroid(drop, &advanced, &contact);
     let valid =
         is_valid(drop, velocity, &advanced, context, &scratch.quality) && !(reconnected && check(&drop.mesh).is_err());
     if valid {
@@ -118,12 +118,24 @@ fn remesh_moved(
 }
 
 /// Restores the volume after contact or mesh changes and measures the mesh again.
-fn restore_remeshed(drop: &mut Drop, edge: f64, reconnected: bool, context: &StepContext<'_>, scratch: &mut Scratch) {
+fn restore_remeshed(
+    drop: &mut Drop,
+    edge: f64,
+    contact: &ContactReport,
+    reconnected: bool,
+    context: &StepContext<'_>,
+    scratch: &mut Scratch,
+) {
     if reconnected {
         scratch.geometry.read_normals(&drop.mesh);
         drop.air_area = scratch.geometry.air_area;
     }
-    restore_volume(drop, &scratch.geometry);
+    if contact.projected > 0 {
+        let Scratch { geometry, contact, held, .. } = scratch;
+        restore_volume_outside(drop, geometry, context.end, &contact.near, held);
+    } else {
+        restore_volume(drop, &scratch.geometry);
+    }
     scratch.quality.read(&drop.mesh, edge, scratch.center, &context.params.numerics);
 }
 
@@ -132,13 +144,13 @@ fn restore_remeshed(drop: &mut Drop, edge: f64, reconnected: bool, context: &Ste
 ///
 /// The vertices move along straight lines, and the volume correction and the remesher move them
 /// without a force. Both displace the centroid, and without end where they repeat.
-fn restore_centroid(drop: &mut Drop, advanced: &AdvanceReport) {
+fn restore_centroid(drop: &mut Drop, advanced: &AdvanceReport, contact: &ContactReport) {
     let Some(target) = advanced.centroid else { return };
     let missing = target.at - drop.mesh.centroid();
     let shift = match target.plane {
         Some(normal) => missing - normal * normal.dot(missing),
-        // It has landed.
-        None if drop.mesh.touches_solid() => return,
+        // A solid has stopped it.
+        None if contact.projected > 0 || drop.mesh.touches_solid() => return,
         None => missing,
     };
     drop.mesh.positions.iter_mut().for_each(|p| *p += shift);

@@ -10,7 +10,9 @@ use crate::drop::{Drop, Scratch, target_edge};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Interface;
 use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
-use crate::params::Params;
+use crate::notices::Notices;
+use crate::parameters::Parameters;
+use crate::room::room_beside;
 use crate::state::State;
 use crate::substrate::Outlet;
 use crate::substrate::OutletIndex;
@@ -21,16 +23,22 @@ const MAX_DRAINED: f64 = 0.9;
 const MIN_NEEDLE_RADIUS: f64 = 0.5;
 
 /// Adds everything that emitters emit between the current time and `until`, in s.
-pub fn emit(state: &mut State, params: &Params, until: f64, scratch: &mut Scratch) {
+pub fn emit(state: &mut State, params: &Parameters, until: f64, scratch: &mut Scratch, notices: &mut Notices) {
     state.substrate.outlets.iter_mut().for_each(|outlet| outlet.speed = 0.0);
     for emission in state.substrate.world.emissions(state.run.time, until) {
         match emission {
-            Emission::Ball { center, radius, velocity, .. } => add_sphere(state, params, center, radius, velocity),
-            Emission::Feed { at, volume, .. } => feed(state, params, at, volume),
+            Emission::Ball { center, radius, velocity, .. } => {
+                add_sphere(state, params, center, radius, velocity, notices);
+            }
+            Emission::Feed { at, volume, .. } => feed(state, params, at, volume, notices),
             Emission::Stream { at, direction, radius, speed, from, to } => {
                 let outlets = &mut state.substrate.outlets;
                 let found = outlets.iter().position(|o| o.at == at && o.direction == direction && o.radius == radius);
                 if let Some(outlet) = found.map(OutletIndex::new) {
+                    if state.substrate.world.signed_distance(at) < 0.0 {
+                        notices.report_blocked_emitter(state.run.time, at);
+                        continue;
+                    }
                     outlets[outlet].speed = speed;
                     pour(state, params, outlet, PI * radius * radius * speed * (to - from), scratch);
                 }
@@ -53,17 +61,31 @@ fn detach_from_closed_outlets(state: &mut State) {
     }
 }
 
-fn add_sphere(state: &mut State, params: &Params, center: DVec3, radius: f64, velocity: DVec3) {
+/// Adds a sphere where there is room for it, or nothing; returns whether it did.
+fn add_sphere(
+    state: &mut State,
+    params: &Parameters,
+    center: DVec3,
+    radius: f64,
+    velocity: DVec3,
+    notices: &mut Notices,
+) -> bool {
     let volume = sphere_volume(radius);
-    let Some(mesh) = sphere(center, radius, target_edge(volume, params.edge), |_| radius) else { return };
+    let edge = target_edge(volume, params.edge);
+    let Some(center) = room_beside(center, radius, edge, &state.substrate.world) else {
+        notices.report_blocked_emitter(state.run.time, center);
+        return false;
+    };
+    let Some(mesh) = sphere(center, radius, edge, |_| radius) else { return false };
     let id = state.run.new_id();
     state.run.added += volume;
     state.drops.push(Drop::new(id, mesh, volume, velocity));
+    true
 }
 
 /// Adds a volume, in m³, to the stream at an outlet; a hemisphere forms when there is enough for
 /// it.
-fn pour(state: &mut State, params: &Params, outlet: OutletIndex, volume: f64, scratch: &mut Scratch) {
+fn pour(state: &mut State, params: &Parameters, outlet: OutletIndex, volume: f64, scratch: &mut Scratch) {
     let interface = Interface::Outlet(outlet);
     if let Some(drop) = state.drops.iter_mut().find(|drop| drop.mesh.interfaces.contains(&interface)) {
         drop.volume += volume;
@@ -98,7 +120,7 @@ fn pour(state: &mut State, params: &Params, outlet: OutletIndex, volume: f64, sc
 /// Adds a volume, in m³, to the drop nearest to a needle's tip, or removes it where it is negative.
 ///
 /// Without a drop liquid accumulates until it makes one that the mesh resolves.
-fn feed(state: &mut State, params: &Params, at: DVec3, volume: f64) {
+fn feed(state: &mut State, params: &Parameters, at: DVec3, volume: f64, notices: &mut Notices) {
     let distance = |drop: &Drop| {
         let [low, high] = drop.mesh.bounds();
         at.distance(at.clamp(low, high))
@@ -115,8 +137,10 @@ fn feed(state: &mut State, params: &Params, at: DVec3, volume: f64) {
             let pending = &mut state.run.pending_at_needles;
             *pending = (*pending + volume).max(0.0);
             if sphere_radius(*pending) > MIN_NEEDLE_RADIUS * params.edge {
-                let radius = sphere_radius(std::mem::take(pending));
-                add_sphere(state, params, at, radius, DVec3::ZERO);
+                let radius = sphere_radius(*pending);
+                if add_sphere(state, params, at, radius, DVec3::ZERO, notices) {
+                    state.run.pending_at_needles = 0.0;
+                }
             }
         }
     }

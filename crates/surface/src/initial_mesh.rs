@@ -9,10 +9,10 @@ use sessile_world::{Cap, InitialDrop, Solid};
 
 use crate::drop::target_edge;
 use crate::merging::extraction::{ExtractionRequest, LiquidField, extract_liquid};
+use crate::mesh::check::{check, check_crossings};
 use crate::mesh::primitives::{CapGeometry, cap_mesh, sphere};
 use crate::mesh::{Interface, Mesh};
-use crate::substrate::SolidIndex;
-use crate::substrate::Substrate;
+use crate::substrate::{SolidIndex, Substrate};
 
 /// Azimuths at which the rim of a cap is computed.
 const AZIMUTHS: usize = 96;
@@ -22,8 +22,17 @@ const RADIUS_BISECTIONS: usize = 60;
 const RIM_SAMPLES: usize = 256;
 /// Bisections for the rim of a cap.
 const RIM_BISECTIONS: usize = 50;
+/// Depth of a vertex inside a solid up to which a surface is accepted, in edges.
+const MAX_DEPTH: f64 = 0.1;
+/// Relative error of the volume up to which a surface is accepted; it is restored afterwards.
+const MAX_VOLUME_ERROR: f64 = 0.2;
+/// Distance from the liquid that the region hidden by a solid gets, in edges.
+const HIDDEN: f64 = 0.25;
+/// Shortest step of a search along a column, in radii of the sphere.
+const MIN_TRACE: f64 = 1e-3;
 
-/// The mesh of a drop of the scene; `None` if it is too thin for the edge length.
+/// The mesh of a drop of the scene outside the solids; `None` if it is too thin for the edge length
+/// or there is no room for it.
 pub fn initial_mesh(drop: &InitialDrop, substrate: &Substrate, shortest: f64) -> Option<Mesh> {
     let edge = target_edge(drop.volume(), shortest);
     let structured = match *drop.shape() {
@@ -31,11 +40,58 @@ pub fn initial_mesh(drop: &InitialDrop, substrate: &Substrate, shortest: f64) ->
         DropShape::Cap { on, .. } => drop.cap().and_then(|cap| cap_on(cap, &substrate.solids()[on], edge)),
         _ => None,
     };
-    structured.or_else(|| {
-        let field = |point: DVec3| drop.free_surface_distance(point);
-        let liquid = LiquidField::Field(&field);
-        extract_liquid(&ExtractionRequest { liquid, bounds: drop.bounds(), edge, floor: None }, substrate)
-    })
+    let fits = |mesh: &Mesh| has_room(mesh, edge, substrate) && is_sound(mesh, drop.volume());
+    structured.filter(fits).or_else(|| extract_outside(drop, edge, substrate))
+}
+
+/// Whether no vertex is inside a solid, up to a fraction of an edge.
+fn has_room(mesh: &Mesh, edge: f64, substrate: &Substrate) -> bool {
+    mesh.positions.iter().all(|&p| substrate.world.signed_distance(p) > -MAX_DEPTH * edge)
+}
+
+/// Whether a surface is valid and encloses a volume, in m³, approximately.
+fn is_sound(mesh: &Mesh, volume: f64) -> bool {
+    let error = (mesh.volume() / volume - 1.0).abs();
+    error < MAX_VOLUME_ERROR && check(mesh).is_ok() && check_crossings(mesh).is_ok()
+}
+
+/// Extracts the part of a drop outside the solids.
+///
+/// Of a cap, only what its own solid does not hide, seen along the normal from the sphere's top:
+/// the sphere of a flat cap reaches through a thin solid.
+fn extract_outside(drop: &InitialDrop, edge: f64, substrate: &Substrate) -> Option<Mesh> {
+    let field = |point: DVec3| drop.free_surface_distance(point);
+    let visible = |point: DVec3| match drop.cap() {
+        Some(cap) if is_hidden(cap, &substrate.solids()[cap.on], point) => field(point).max(HIDDEN * edge),
+        _ => field(point),
+    };
+    let liquid = match drop.cap() {
+        Some(_) => LiquidField::Region(&visible),
+        None => LiquidField::Field(&field),
+    };
+    let request = ExtractionRequest { liquid, bounds: drop.bounds(), edge, floor: None };
+    extract_liquid(&request, substrate)
+}
+
+/// Whether a solid lies between a point and the sphere of a cap above it.
+fn is_hidden(cap: &Cap, solid: &Solid, point: DVec3) -> bool {
+    let offset = point - cap.ball_center;
+    let along = offset.dot(cap.normal);
+    let across = (offset - cap.normal * along).length();
+    if across >= cap.ball_radius {
+        return false;
+    }
+    let top = (cap.ball_radius * cap.ball_radius - across * across).sqrt();
+    let shortest = MIN_TRACE * cap.ball_radius;
+    let mut at = along;
+    while at < top {
+        let clear = solid.signed_distance(point + cap.normal * (at - along));
+        if clear < 0.0 {
+            return true;
+        }
+        at += clear.max(shortest);
+    }
+    solid.signed_distance(point + cap.normal * (top - along)) < 0.0
 }
 
 /// A sphere, possibly perturbed by a mode.
@@ -104,7 +160,46 @@ fn bisect(mut low: f64, mut high: f64, count: usize, holds: impl Fn(f64) -> bool
 
 #[cfg(test)]
 mod tests {
+    use crate::drop::Drop;
+    use crate::mesh::check::{check, check_crossings};
     use crate::test_support::TestDrops;
+
+    /// A thin plate, 6 mm wide along x.
+    const NARROW: &str = "[materials.m]\nadvancing = \"60 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\n\
+        min = \"-3 -1 -12 mm\"\nmax = \"3 0 12 mm\"\n";
+
+    /// Deepest vertex of a drop in a solid, in m.
+    fn depth(test: &TestDrops, drop: &Drop) -> f64 {
+        drop.mesh.positions.iter().map(|&p| -test.substrate.world.signed_distance(p)).fold(0.0, f64::max)
+    }
+
+    /// The sphere of the flat cap reaches through the plate, and the wall covers a part of it.
+    #[test]
+    fn a_cap_beside_a_wall_on_a_thin_plate_starts_outside_both() {
+        let plate = "[materials.m]\nadvancing = \"30 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\n\
+            min = \"-12 -1 -12 mm\"\nmax = \"12 0 12 mm\"\n[[solids]]\nname = \"wall\"\nmaterial = \"m\"\nshape = \"box\"\n\
+            min = \"2 -1 -12 mm\"\nmax = \"6 5 12 mm\"\n[[drops]]\nshape = \"cap\"\non = \"s\"\nvolume = \"20 uL\"\n";
+        let test = TestDrops::new(plate, 0.2e-3);
+        let drop = &test.drops[0];
+        check(&drop.mesh).unwrap();
+        check_crossings(&drop.mesh).unwrap();
+        assert!(depth(&test, drop) < 0.05e-3, "a vertex is {} m inside a solid", depth(&test, drop));
+        let [low, high] = drop.mesh.bounds();
+        assert!(low.y > -0.05e-3 && high.x < 2.05e-3, "it reaches from {low} to {high} m");
+        assert!((0.6..1.0).contains(&(drop.mesh.volume() / drop.volume)), "{} m³", drop.mesh.volume());
+    }
+
+    #[test]
+    fn a_sphere_across_a_plate_starts_on_both_sides_of_it() {
+        let ball = "[[drops]]\nshape = \"sphere\"\ncenter = \"0 -0.4 0 mm\"\nradius = \"2 mm\"\n";
+        let test = TestDrops::new(&format!("{NARROW}{ball}"), 0.3e-3);
+        let drop = &test.drops[0];
+        assert!(depth(&test, drop) < 0.05e-3, "a vertex is {} m inside the plate", depth(&test, drop));
+        let parts = drop.mesh.extract(&drop.mesh.components());
+        let mut heights: Vec<f64> = parts.iter().map(|part| part.centroid().y).collect();
+        heights.sort_by(f64::total_cmp);
+        assert!(heights.len() == 2 && heights[0] < -1e-3 && heights[1] > 0.0, "parts at {heights:?} m");
+    }
 
     #[test]
     fn a_flat_cap_on_a_thin_plate_stays_above_it() {

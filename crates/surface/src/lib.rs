@@ -54,7 +54,7 @@ mod merging;
 mod mesh;
 mod model;
 mod notices;
-mod params;
+mod parameters;
 mod rebuild;
 mod remesh;
 mod room;

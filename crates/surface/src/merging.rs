@@ -25,7 +25,7 @@ use crate::drop::{Drop, DropIndex, Scratch, target_edge};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Mesh;
 use crate::mesh::check::check;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::rebuild::{ensure_valid, remesh_uniformly};
 use crate::substrate::Substrate;
 
@@ -63,7 +63,7 @@ pub struct MergeContext<'a> {
     /// The substrate after the step.
     pub substrate: &'a Substrate,
     /// Parameters of the run.
-    pub params: &'a Params,
+    pub params: &'a Parameters,
     /// Reusable memory.
     pub scratch: &'a mut Scratch,
 }

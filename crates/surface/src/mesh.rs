@@ -1,10 +1,10 @@
 //! The closed triangle mesh of one drop, in flat half-edge arrays.
 //!
-//! Half-edge `h = 3t + k` ([`index`]) runs from corner k of triangle t to the next corner; `twins[h]`
-//! is the opposite half-edge in the neighboring triangle. The mesh is always closed and manifold: every
-//! half-edge has a twin, and the triangles around a vertex form one fan. The operations of [`edit`]
-//! preserve this; [`check`] verifies it. They mark the elements that they remove, and
-//! [`Mesh::compact`] frees the storage of these.
+//! Half-edge `h = 3t + k` ([`index`]) runs from corner k of triangle t to the next corner;
+//! `twins[h]` is the opposite half-edge in the neighboring triangle. The mesh is always closed and
+//! manifold: every half-edge has a twin, and the triangles around a vertex form one fan. The
+//! operations of [`edit`] preserve this; [`check`] verifies it. They mark the elements that they
+//! remove, and [`Mesh::compact`] frees the storage of these.
 //!
 //! Every triangle is tagged with an [`Interface`]. The kind of a vertex follows from its triangles:
 //! *wetted* if all of them lie on solids, on the *contact line* if some do, *free* if none does.

@@ -14,18 +14,21 @@ use crate::initial_mesh::initial_mesh;
 use crate::mesh::Interface;
 use crate::mesh::check::{check, check_crossings};
 use crate::notices::Notices;
-use crate::params::Params;
-use crate::rebuild::remesh_uniformly;
+use crate::parameters::Parameters;
+use crate::rebuild::{Sphere, encloses_its_volume, remesh_uniformly, sphere_beside_solids};
 use crate::splitting::split_components;
 use crate::state::State;
 use crate::step::ModelScratch;
 use crate::substrate::Outlet;
 use crate::time_step::usual_step;
 
+/// Share of a drop outside the solids below which it starts as a sphere beside them.
+const MIN_SHARE_OUTSIDE: f64 = 0.3;
+
 /// Drops as deforming surfaces.
 #[derive(Debug)]
 pub struct SurfaceModel {
-    pub(crate) params: Params,
+    pub(crate) params: Parameters,
     pub(crate) state: State,
     pub(crate) scratch: ModelScratch,
     pub(crate) notices: Notices,
@@ -35,7 +38,7 @@ impl SurfaceModel {
     /// The scene's drops on its solids at time 0.
     pub fn new(scene: &Scene, world: World) -> Result<Self, SurfaceError> {
         check_scene(scene)?;
-        let params = Params::new(scene);
+        let params = Parameters::new(scene);
         let outlets = scene.emitters.iter().filter_map(|emitter| match emitter.kind {
             EmitterKind::Tap { at, direction, radius, .. } => Some(Outlet { at, direction, radius, speed: 0.0 }),
             _ => None,
@@ -51,16 +54,33 @@ impl SurfaceModel {
     }
 
     /// Adds a drop that the scene starts with.
+    ///
+    /// Where solids leave room for less than a part of it, it starts as a sphere beside them.
     fn place_initial_drop(&mut self, index: usize) -> Result<(), SurfaceError> {
         let Self { params, state, scratch, notices } = self;
         let initial = &state.substrate.world.initial_drops()[index];
-        let (volume, velocity) = (initial.volume(), initial.velocity());
-        let mesh = initial_mesh(initial, &state.substrate, params.edge)
-            .ok_or(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" })?;
+        let (volume, velocity, at) = (initial.volume(), initial.velocity(), initial.centroid());
+        let mesh = initial_mesh(initial, &state.substrate, params.edge);
+        if mesh.is_none() && state.substrate.world.signed_distance(at) > 0.0 {
+            return Err(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" });
+        }
         notices.check_size(index, sphere_radius(volume), params.edge);
-        let mut drop = Drop::new(state.run.new_id(), mesh, volume, velocity);
-        remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
-        state.run.added += volume;
+        let id = state.run.new_id();
+        let placed = mesh.filter(|mesh| mesh.volume() > MIN_SHARE_OUTSIDE * volume).map(|mesh| {
+            let mut drop = Drop::new(id, mesh, volume, velocity);
+            remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
+            drop
+        });
+        let drop = match placed.filter(encloses_its_volume) {
+            Some(drop) => drop,
+            None => {
+                notices.report_lack_of_room(index);
+                let sphere = Sphere { id, at, volume, velocity };
+                sphere_beside_solids(sphere, &state.substrate, params.edge)
+                    .ok_or(SurfaceError::Drop { index, reason: "the solids leave no room for it; move it" })?
+            }
+        };
+        state.run.added += drop.volume;
         let components = split_components(drop, &state.substrate, params, &mut scratch.shared);
         state.insert_components(components, &mut Vec::new());
         Ok(())

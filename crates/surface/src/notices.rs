@@ -1,5 +1,7 @@
 //! Notices for the user where the model does less than the scene asks for, and continues.
 
+use glam::DVec3;
+
 use crate::merging::MergeCounts;
 
 /// A step this many times longer than the usual one is reported.
@@ -13,6 +15,7 @@ pub struct Notices {
     boolean_failed: u64,
     largest_group: u64,
     small_drops: u64,
+    blocked: u64,
 }
 
 impl Notices {
@@ -42,6 +45,25 @@ impl Notices {
                      all others like it get edges of 0.35 of their radius"
                 ));
             }
+        }
+    }
+
+    /// Reports a drop of the scene that solids leave no room for.
+    pub fn report_lack_of_room(&mut self, index: usize) {
+        self.waiting.push(format!(
+            "drops.{index}: most of it is inside solids: it starts as a sphere at the nearest place with room; move it"
+        ));
+    }
+
+    /// Reports, once, that there is no room for the liquid of an emitter at a place, in m, at a
+    /// time, in s.
+    pub fn report_blocked_emitter(&mut self, time: f64, at: DVec3) {
+        self.blocked += 1;
+        if self.blocked == 1 {
+            let [x, y, z] = (1e3 * at).to_array();
+            self.waiting.push(format!(
+                "at {time:.4} s an emitter at {x:.3} {y:.3} {z:.3} mm is inside a solid: nothing comes out there; move it"
+            ));
         }
     }
 

@@ -27,7 +27,7 @@ use crate::drop::{Drop, Scratch};
 use crate::mesh::index::{HalfEdgeIndex, TriangleIndex, VertexIndex};
 use crate::mesh::quality::{FLIP_BELOW, MeshQuality, NEEDLE, OFF_CENTER};
 use crate::mesh::{Interface, Mesh, VertexKind};
-use crate::params::{Numerics, Params};
+use crate::parameters::{Numerics, Parameters};
 use crate::remesh::edge_queue::EdgeQueue;
 use crate::remesh::edge_sizing::EdgeSizes;
 use crate::substrate::Substrate;
@@ -87,7 +87,7 @@ pub fn remesh(
     drop: &mut Drop,
     target: RemeshTarget,
     substrate: &Substrate,
-    params: &Params,
+    params: &Parameters,
     scratch: &mut Scratch,
 ) -> RemeshReport {
     let numerics = &params.numerics;
@@ -432,7 +432,7 @@ mod tests {
     use super::*;
     use crate::mesh::check::{check, check_connectivity};
     use crate::mesh::primitives::sphere;
-    use crate::params::Params;
+    use crate::parameters::Parameters;
     use crate::test_support::scene;
 
     /// An ellipsoid with random semi-axes, in mm, and a random perturbation of its vertices.
@@ -479,7 +479,7 @@ mod tests {
             let volume = mesh.volume();
             let mut drop = Drop::new(1, mesh, volume, DVec3::ZERO);
             let edge = 0.25e-3 * ratio;
-            let params = Params::new(&scene(""));
+            let params = Parameters::new(&scene(""));
             let substrate = Substrate::new(sessile_world::World::build(&scene("")).unwrap());
             let mut scratch = Scratch::default();
             let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true };

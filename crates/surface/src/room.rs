@@ -44,6 +44,18 @@ pub fn find_room(mesh: &Mesh, radius: f64, edge: f64, world: &World) -> DVec3 {
     best.unwrap_or(nearest)
 }
 
+/// The center nearest to `center`, in m, of a sphere that overlaps no solid; `None` if `center` is
+/// inside a solid, or solids around it leave no room.
+pub fn room_beside(center: DVec3, radius: f64, edge: f64, world: &World) -> Option<DVec3> {
+    let distance = world.signed_distance(center);
+    if distance >= radius {
+        return Some(center);
+    }
+    let room = Room { radius, edge, world };
+    let moved = push_out(center, radius, world);
+    (distance > 0.0 && room.has_room(moved) && room.sees(center, moved)).then_some(moved)
+}
+
 /// The directions to the corners, edges and faces of a cube.
 fn directions() -> impl Iterator<Item = DVec3> {
     (0..27).filter(|&k| k != 13).map(|k| {

@@ -7,7 +7,7 @@ use crate::drop::{Drop, Scratch};
 use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::Mesh;
 use crate::mesh::index::TriangleIndex;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::rebuild::ensure_valid;
 use crate::substrate::Substrate;
 
@@ -21,7 +21,7 @@ const MIN_RADIUS: f64 = 0.25;
 ///
 /// Volume and momentum are shared between them; components that are too small give theirs to the
 /// others. A connected drop is returned unchanged.
-pub fn split_components(drop: Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) -> Vec<Drop> {
+pub fn split_components(drop: Drop, substrate: &Substrate, params: &Parameters, scratch: &mut Scratch) -> Vec<Drop> {
     let Some(meshes) = component_meshes(&drop, params.edge) else { return vec![drop] };
     let Some(total) = meshes.iter().map(Mesh::volume).reduce(|a, b| a + b) else { return vec![drop] };
     let mut parts: Vec<Drop> = meshes

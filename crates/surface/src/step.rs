@@ -10,7 +10,7 @@ use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
 use crate::merging::{MergeContext, MergeCounts, merge};
 use crate::model::SurfaceModel;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::splitting::split_components;
 use crate::state::State;
 use crate::substrate::Substrate;
@@ -35,7 +35,7 @@ impl SurfaceModel {
         state.substrate.world.advance_to(until);
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
         timer.enter("emission");
-        emit(state, params, until, &mut scratch.shared);
+        emit(state, params, until, &mut scratch.shared, notices);
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
         timer.enter("drops");
@@ -57,7 +57,7 @@ impl SurfaceModel {
 /// Most drops take one substep; rounds are repeated for those that take more.
 fn advance_drops(
     state: &mut State,
-    params: &Params,
+    params: &Parameters,
     start: &Substrate,
     gravity: DVec3,
     scratch: &mut ModelScratch,
@@ -122,7 +122,7 @@ fn step_pending(
 /// Replaces the drops whose surface may have several components by these components.
 fn split_cut_drops(
     state: &mut State,
-    params: &Params,
+    params: &Parameters,
     stepped: &[(DropIndex, DropStepReport)],
     scratch: &mut Scratch,
     events: &mut Vec<Event>,
@@ -138,7 +138,13 @@ fn split_cut_drops(
 }
 
 /// Merges the drops that touch after the step.
-fn merge_drops(state: &mut State, params: &Params, self_merges: u64, scratch: &mut Scratch, report: &mut StepReport) {
+fn merge_drops(
+    state: &mut State,
+    params: &Parameters,
+    self_merges: u64,
+    scratch: &mut Scratch,
+    report: &mut StepReport,
+) {
     let State { drops, substrate, run } = state;
     let mut context = MergeContext { substrate, params, scratch };
     let counts = merge(drops, report.dt, &mut context, &mut report.events);

@@ -8,7 +8,7 @@ use crate::drop::{Drop, Scratch, StepContext};
 use crate::drop_step::{DropStepReport, step_drop};
 use crate::dynamics::advance::{AdvanceReport, advance};
 use crate::initial_mesh::initial_mesh;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::substrate::Substrate;
 
 /// The scene of these tables.
@@ -29,7 +29,7 @@ pub fn floor(advancing: f64, receding: f64) -> String {
 pub struct TestDrops {
     pub substrate: Substrate,
     pub drops: Vec<Drop>,
-    pub params: Params,
+    pub params: Parameters,
     pub scratch: Scratch,
 }
 
@@ -46,7 +46,7 @@ impl TestDrops {
                 Drop::new(i as u32 + 1, mesh, drop.volume(), drop.velocity())
             })
             .collect();
-        let params = Params { edge, ..Params::new(&scene) };
+        let params = Parameters { edge, ..Parameters::new(&scene) };
         Self { substrate, drops, params, scratch: Scratch::default() }
     }
 

@@ -11,12 +11,12 @@
 
 use crate::drop::{Drop, Substeps};
 use crate::dynamics::zhang2011::REFERENCE_STEP;
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::state::State;
 use crate::substrate::SolidIndex;
 
 /// Longest step where the scene sets none, in s.
-pub fn usual_step(params: &Params) -> f64 {
+pub fn usual_step(params: &Parameters) -> f64 {
     match (&params.paper, params.settle) {
         (Some(_), _) => REFERENCE_STEP,
         (None, true) => params.numerics.max_step_settling,
@@ -26,7 +26,7 @@ pub fn usual_step(params: &Params) -> f64 {
 
 /// Chooses the length of the next step, at most `limit`, in s, and sets the substeps of all drops
 /// that are awake.
-pub fn choose_step(state: &mut State, params: &Params, limit: f64) -> f64 {
+pub fn choose_step(state: &mut State, params: &Parameters, limit: f64) -> f64 {
     let longest = params.max_step.unwrap_or(usual_step(params));
     let max_substeps = f64::from(params.numerics.max_substeps);
     let moving = state.substrate.moving_solids();
@@ -68,7 +68,7 @@ impl Approach {
     ///
     /// What counts is how far liquid approaches the solid, by deformation and with the drop as a
     /// whole: a drop that slides does not approach it.
-    fn new(drop: &Drop, params: &Params, dt: f64, distance: impl Fn(glam::DVec3) -> f64) -> Option<Self> {
+    fn new(drop: &Drop, params: &Parameters, dt: f64, distance: impl Fn(glam::DVec3) -> f64) -> Option<Self> {
         let numerics = &params.numerics;
         let edges = if params.paper.is_some() { numerics.max_approach_paper } else { numerics.max_approach };
         let allowed = edges * drop.target_edge(params.edge);

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use crate::faces::{FaceFlags, WET, classify_faces};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, clamp_components, cubic_weights, fast_floor, local_center};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
 use crate::tiles::{Field, SIDE, Tiles, local_cell};
@@ -34,6 +34,21 @@ const PAD: usize = 3;
 const N: usize = SIDE + 2 * PAD;
 /// Size of the copy.
 const SIZE: usize = N * N * N;
+
+/// Velocity components of a tile and the cells around it.
+pub type VelocityBlocks = [[f64; SIZE]; 3];
+
+/// Velocity components of no tile.
+pub fn empty_blocks() -> VelocityBlocks {
+    [[0.0; SIZE]; 3]
+}
+
+/// Copies the velocity of a tile and the cells around it.
+pub fn gather_velocity(tiles: &Tiles, velocity: &[Field<f64>; 3], slot: usize, blocks: &mut VelocityBlocks) {
+    for (block, field) in blocks.iter_mut().zip(velocity) {
+        field.gather::<PAD>(tiles, slot, block);
+    }
+}
 
 /// Where the limiter of the cubic interpolation acts.
 ///
@@ -99,7 +114,7 @@ pub fn advect(
 ) {
     let [x, y, z] = out;
     (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each_init(
-        || [[0.0; SIZE]; 3],
+        empty_blocks,
         |blocks, (slot, (x, y, z))| {
             let dims = tiles.dims();
             let cells = tiles.cells_in_use();
@@ -110,9 +125,7 @@ pub fn advect(
             if !flags[..dims].iter().any(is_wet) {
                 return;
             }
-            for (block, field) in blocks.iter_mut().zip(velocity) {
-                field.gather::<PAD>(tiles, slot, block);
-            }
+            gather_velocity(tiles, velocity, slot, blocks);
             for (axis, out) in [x, y, z].into_iter().enumerate().take(dims) {
                 let flags = flags[axis].tile(slot);
                 let (rows, _) = out.as_chunks_mut::<SIDE>();
@@ -150,7 +163,7 @@ pub fn advect(
 /// Velocity vector at a face: its own component, and the mean of the four nearest faces of the
 /// others.
 #[inline]
-fn at_face(blocks: &[[f64; SIZE]; 3], axis: usize, local: usize) -> DVec3 {
+fn at_face(blocks: &VelocityBlocks, axis: usize, local: usize) -> DVec3 {
     const STRIDES: [usize; 3] = [1, N, N * N];
     let [i, j, k] = local_cell(local);
     let at = ((k + PAD) * N + j + PAD) * N + i + PAD;
@@ -163,12 +176,11 @@ fn at_face(blocks: &[[f64; SIZE]; 3], axis: usize, local: usize) -> DVec3 {
 }
 
 /// Index of the sample below a position, which is counted in samples from the tile's first, and the
-/// offset from it.
+/// offset from it; `below` samples further below, and as many above the next, are in the copy.
 #[inline]
-fn base(at: DVec3) -> (usize, DVec3) {
-    // One sample below and two above must be in the copy.
-    let most = (N - PAD) as f64 - 2.0;
-    let at = clamp_components(at, 1.0 - PAD as f64, most - 1e-9);
+fn base(at: DVec3, below: f64) -> (usize, DVec3) {
+    let most = (N - PAD - 1) as f64 - below;
+    let at = clamp_components(at, below - PAD as f64, most - 1e-9);
     let low = at.to_array().map(fast_floor);
     let [i, j, k] = low.map(|c| (c + PAD as i32) as usize);
     ((k * N + j) * N + i, at - DVec3::from(low.map(f64::from)))
@@ -176,7 +188,7 @@ fn base(at: DVec3) -> (usize, DVec3) {
 
 #[inline]
 fn one_trilinear(block: &[f64; SIZE], at: DVec3) -> f64 {
-    let (low, f) = base(at);
+    let (low, f) = base(at, 0.0);
     let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
     // One bounds check for all eight samples.
     let samples = &block[low..][..N * N + N + 2];
@@ -185,9 +197,9 @@ fn one_trilinear(block: &[f64; SIZE], at: DVec3) -> f64 {
     mix(layer(0), layer(N * N), f.z)
 }
 
-/// Velocity vector at tile coordinates `at`.
+/// Velocity vector at tile coordinates `at`, at most 2.5 cells outside the tile.
 #[inline]
-fn trilinear(blocks: &[[f64; SIZE]; 3], at: DVec3) -> DVec3 {
+pub fn trilinear(blocks: &VelocityBlocks, at: DVec3) -> DVec3 {
     DVec3::new(
         one_trilinear(&blocks[0], at - FACES[0]),
         one_trilinear(&blocks[1], at - FACES[1]),
@@ -197,7 +209,7 @@ fn trilinear(blocks: &[[f64; SIZE]; 3], at: DVec3) -> DVec3 {
 
 #[inline]
 fn limited_cubic(block: &[f64; SIZE], at: DVec3, dt_over_h: f64, limiter: Limiter) -> f64 {
-    let (low, f) = base(at);
+    let (low, f) = base(at, 1.0);
     let (wx, wy, wz) = (cubic_weights(f.x), cubic_weights(f.y), cubic_weights(f.z));
     let samples = &block[low - N * N - N - 1..][..3 * (N * N + N) + 4];
     let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, f64::NEG_INFINITY);

@@ -36,7 +36,7 @@ use crate::contact_angle::AngleLaw;
 use crate::contact_curvature::apply_at_contact_line;
 use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{SOLID_BAND, Solids};
 use crate::state::State;

@@ -15,9 +15,9 @@
 //! not changed.
 //!
 //! It acts only where the interface is fast (`NumericalParameters::divergence_correction_speeds`).
-//! The damping of [`parasitic_currents`](crate::parasitic_currents) feeds energy to an oscillating
-//! drop, and more of it through a velocity that continues beyond the interface: applied everywhere,
-//! a drop of 13 cells across that should decay by 5 per second would grow by 4.
+//! Applied everywhere, with the damping of [`parasitic_currents`](crate::parasitic_currents) taken
+//! at the faces' centers, a drop of 13 cells across that should decay by 5 per second grew by 4; it
+//! has not been measured with the present damping.
 //!
 //! The air is never faster than the fastest liquid: in a gap that closes from several sides the
 //! flows of all of them add up, cell by cell, and the advection of velocity takes them back into

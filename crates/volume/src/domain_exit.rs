@@ -30,6 +30,18 @@ impl Fluid {
         removed
     }
 
+    /// Erases liquid outside a box that belongs to no drop: what the shapes of removed drops have
+    /// inside solids.
+    pub fn erase_remains_outside(&mut self, bounds: [DVec3; 2]) {
+        for index in self.state.grid.tiles.indices() {
+            let is_free = self.state.drops.labels.values()[index] == Label::NONE;
+            if is_free && distance_outside(&self.state, bounds, index) > 0.0 {
+                let phi = &mut self.state.phi.values_mut()[index];
+                *phi = phi.abs();
+            }
+        }
+    }
+
     /// Whether each component has a cell inside the box, and whether any cell lies beyond the
     /// margin.
     fn locate_components(&self, bounds: [DVec3; 2], margin: f64) -> (Vec<bool>, bool) {

@@ -30,7 +30,7 @@ use sessile_numerics::UnionFind;
 
 use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::OptionalUnknown;
 use crate::projection::Projection;
 use crate::scratch::Scratch;
@@ -399,19 +399,6 @@ impl Drops {
     pub fn previous_volume(&self, id: u32) -> f64 {
         let known = self.previous_targets.binary_search_by_key(&id, |target| target.id);
         known.map_or(0.0, |at| self.previous_targets[at].volume)
-    }
-
-    /// Distance by which the interface of each component must move out to enclose its target
-    /// volume, in cells.
-    pub fn missing_layers(&self, input: &LabelInput<'_>) -> Vec<f64> {
-        let LabelInput { tiles, phi, unknown_of, .. } = input;
-        // A cell's part of the layer of one cell around the interface.
-        let mut areas = vec![0.0; self.components.len()];
-        for (index, _, component) in self.liquid_cells(tiles, unknown_of) {
-            areas[component] += f64::from(u8::from(phi.values()[index].abs() < 0.5));
-        }
-        let missing = self.components.iter().zip(areas);
-        missing.map(|(component, area)| (component.target - component.volume) / f64::max(area, 1.0)).collect()
     }
 
     /// Liquid fraction of each cell in the last step.

@@ -28,7 +28,7 @@ use sessile_model::StageReports;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, linear, local_center};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::projection::WallVelocity;
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};

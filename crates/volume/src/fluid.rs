@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u* = u(x − Δt u) + Δt (g + wind)             advection, wind
-//! u* ← (1 − Δt ν ∇²)⁻¹ u*                      viscosity
+//! u − Δt ∇·(ν (∇u + ∇uᵀ)) = u*                viscosity
 //! κ = ∇·(∇φ/|∇φ|)                              curvature, with the contact angle at walls
 //! ∇·(u* − Δt ∇p/ρ) = S,  p = γκ at φ = 0
 //!     pressure; S relaxes each drop's volume to its target
@@ -29,7 +29,7 @@ use crate::error::SolveError;
 use crate::extrapolation::extrapolate_velocity;
 use crate::free_motion::{conserve_momentum, follow_labels};
 use crate::interface_advection::{advect_interface, advective_time_step};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
 use crate::projection::{Pass, Projection, capillary_time_step, project};
 use crate::redistance::{redistance, redistance_if_due};
@@ -160,16 +160,6 @@ impl Fluid {
         let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, unknown_of };
         drops.label(&input, &self.params.numerics, events);
         follow_labels(drops, free_drops);
-    }
-
-    /// Distance by which the interface of each drop must move out to enclose its target volume:
-    /// ids, and lengths in cells. The drops must just have been labeled.
-    pub fn missing_layers(&self) -> Vec<(u32, f64)> {
-        let State { grid, solids, phi, drops, .. } = &self.state;
-        let Projection { cells, unknown_of, .. } = &self.scratch.projection;
-        let input = LabelInput { tiles: &grid.tiles, solids, phi, cells, unknown_of };
-        let layers = drops.components.iter().zip(drops.missing_layers(&input));
-        layers.filter_map(|(component, layer)| Some((component.label.id()?, layer))).collect()
     }
 
     /// Reinitializes φ to a distance.

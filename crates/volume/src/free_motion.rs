@@ -30,7 +30,7 @@ use sessile_model::StageReports;
 use crate::drops::{Drops, Label};
 use crate::fluid::StepContext;
 use crate::net_capillary_force::shift_components;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::state::{State, velocity_at_center};
 

@@ -16,7 +16,7 @@ use sessile_model::StageReports;
 use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
 use crate::level_set_advection::{InterfaceVelocity, advect_level_set};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::{Wall, WallMotion};
 use crate::state::State;
@@ -61,7 +61,7 @@ pub fn advect_interface<L>(
 ) -> InterfaceReport {
     let dt_over_h = step.dt / state.grid.h;
     let courant = state.max_speed() * dt_over_h;
-    sample_interface_velocity(state, scratch, step);
+    sample_interface_velocity(state, scratch, params, step);
     reseed_particles(state, scratch, params, courant);
     state.num_steps += 1;
     let State { grid, phi, particles, since_redistance, .. } = state;
@@ -85,11 +85,12 @@ pub fn correct_by_particles(state: &mut State, params: &Parameters) -> usize {
 }
 
 /// Writes the velocity that moves φ at cell centers, in cells per step.
-fn sample_interface_velocity<L>(state: &State, scratch: &mut Scratch, step: &StepContext<'_, L>) {
+fn sample_interface_velocity<L>(state: &State, scratch: &mut Scratch, params: &Parameters, step: &StepContext<'_, L>) {
     let State { grid, sides, solids, phi, velocity, line, .. } = state;
     let walls = WallMotion::new(step.world, sides, grid);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
-    let sampler = InterfaceVelocity { tiles: &grid.tiles, solids, velocity, line, dt_over_h: step.dt / grid.h };
+    let (dt_over_h, extends) = (step.dt / grid.h, !params.paper_operators);
+    let sampler = InterfaceVelocity { tiles: &grid.tiles, solids, velocity, line, dt_over_h, extends };
     sampler.sample_at_centers(phi, &wall_velocity, &mut scratch.center_velocity);
 }
 

@@ -5,8 +5,16 @@
 //! ```
 //!
 //! Upwind derivatives by fifth-order WENO differences (jiang2000), and the two-stage TVD
-//! Runge–Kutta scheme. u at a cell's center is the mean of its faces. Cells farther than [`BAND`]
-//! from the interface do not change. Stable for Δt Σ|u| ≤ h.
+//! Runge–Kutta scheme. Cells farther than [`BAND`] from the interface do not change. Stable for
+//! Δt Σ|u| ≤ h.
+//!
+//! **Extension velocity** (after adalsteinsson1999): u is that of the interface at the point
+//! nearest to the cell, x − φ∇φ, so that n·∇u = 0 on both sides and φ remains a distance. With the
+//! velocity of the cell itself φ departs from a distance until it is reinitialized, most where the
+//! interface has moved most; κ then errs in proportion to the velocity, and a drop's oscillation is
+//! damped: by 5.7 per second at 22 cells across (planar 1.9), against 0.8 (1.1), more than by
+//! water's viscosity. Points are at most [`REACH`] away; the paper's operators use the cell's own
+//! velocity.
 //!
 //! **At walls.** Below half a cell from a wall the velocity that moves φ is sampled at that height,
 //! so that a contact line moves although the liquid does not slip there, as it would if the flow at
@@ -23,6 +31,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use crate::advection::{empty_blocks, gather_velocity, trilinear};
 use crate::contact_angle::{BAND, DEPTH};
 use crate::extrapolation::sample;
 use crate::grid::{gradient, local_center};
@@ -32,6 +41,10 @@ use crate::tiles::{CellIndex, Field, SIDE, Tiles, local_cell};
 
 /// Height above a wall below which velocity is sampled at that height, in cells.
 pub const LIFT: f64 = 0.5;
+/// Distance of the points at which the interface's velocity is sampled, in cells.
+const REACH: f64 = 2.5;
+/// Height above a wall, beyond [`LIFT`], from which points are at their whole distance, in cells.
+const CLEARANCE: f64 = 2.0;
 /// −n·N above which an overhanging interface counts as lying along the wall, and above which
 /// entirely.
 const ALONG_WALL: [f64; 2] = [0.9, 0.97];
@@ -48,6 +61,8 @@ pub struct InterfaceVelocity<'a> {
     pub line: &'a Field<LineState>,
     /// Δt/h, in s/m.
     pub dt_over_h: f64,
+    /// Whether cells take the velocity of the interface; their own otherwise.
+    pub extends: bool,
 }
 
 impl InterfaceVelocity<'_> {
@@ -58,25 +73,30 @@ impl InterfaceVelocity<'_> {
         wall_velocity: &(impl Fn(&Wall, DVec3, usize) -> DVec3 + Sync),
         out: &mut [Field<f64>; 3],
     ) {
-        let Self { tiles, solids, velocity, line, dt_over_h } = self;
+        let Self { tiles, solids, velocity, line, dt_over_h, .. } = self;
         let [x, y, z] = out;
-        (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each(
-            |(slot, (x, y, z))| {
+        (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut()).into_par_iter().enumerate().for_each_init(
+            empty_blocks,
+            |blocks, (slot, (x, y, z))| {
                 let near = solids.near[slot];
                 let values = phi.tile(slot);
-                for local in 0..tiles.cells_in_use() {
+                let cells = tiles.cells_in_use();
+                if values[..cells].iter().all(|phi| phi.abs() > BAND) {
+                    [x, y, z].into_iter().for_each(|out| out[..cells].fill(0.0));
+                    return;
+                }
+                gather_velocity(tiles, velocity, slot, blocks);
+                for local in 0..cells {
                     if values[local].abs() > BAND {
                         (x[local], y[local], z[local]) = (0.0, 0.0, 0.0);
                         continue;
                     }
                     let index = CellIndex::new(slot, local);
-                    let mut found = DVec3::ZERO;
-                    for axis in 0..tiles.dims() {
-                        let component = velocity[axis].values();
-                        let high = tiles.next(index, axis, 1).map_or(component[index], |high| component[high]);
-                        found[axis] = 0.5 * (component[index] + high);
-                    }
                     let s = solids.distance.values()[index];
+                    let clear = if near { ((s - LIFT) / CLEARANCE).clamp(0.0, 1.0) } else { 1.0 };
+                    let distance = if self.extends { clear * values[local].clamp(-REACH, REACH) } else { 0.0 };
+                    let offset = if distance == 0.0 { DVec3::ZERO } else { gradient(tiles, phi, index) * distance };
+                    let mut found = trilinear(blocks, local_center(local) - offset);
                     if near && s < LIFT && s > -DEPTH {
                         let normal = solids.normal(tiles, index);
                         let lifted = local_center(local) + normal * (LIFT - s);
@@ -213,6 +233,7 @@ fn weno5(v1: f64, v2: f64, v3: f64, v4: f64, v5: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{free_space, sampled, uniform};
     use crate::tiles::Topology;
 
     /// A sphere in a diagonal flow returns to its place after one period.
@@ -247,5 +268,39 @@ mod tests {
         // Measured: 0.024 and 0.057, mostly from the edge of the band, which is clamped in every
         // step here.
         assert!(mean < 0.04 && most < 0.1, "after 128 steps the surface is off by {mean:.4} cells, at most {most:.4}");
+    }
+
+    /// A sphere that is stretched along one axis and contracts along the others: the flow is not
+    /// constant along normals, yet φ remains a distance.
+    #[test]
+    fn phi_remains_a_distance_in_a_flow_with_strain() {
+        let (tiles, solids) = free_space();
+        let line = uniform(&tiles, LineState::Free);
+        let rate = 2e-3;
+        let flow = [-rate, -rate, 2.0 * rate];
+        let velocity = [0, 1, 2].map(|axis| sampled(&tiles, |at| flow[axis] * (at[axis] - 0.5)));
+        let departure = |extends: bool| {
+            let mut phi = sampled(&tiles, |at| at.length() - 9.3);
+            let (mut stage, mut end) = (phi.clone(), phi.clone());
+            let mut centers = velocity.clone();
+            let sampler = InterfaceVelocity {
+                tiles: &tiles,
+                solids: &solids,
+                velocity: &velocity,
+                line: &line,
+                dt_over_h: 1.0,
+                extends,
+            };
+            for _ in 0..10 {
+                sampler.sample_at_centers(&phi, &|_, _, _| DVec3::ZERO, &mut centers);
+                advect_level_set(&tiles, &centers, &mut phi, &mut stage, &mut end);
+            }
+            let near = tiles.indices().filter(|&index| phi.values()[index].abs() < 1.5);
+            near.map(|index| (gradient(&tiles, &phi, index).length() - 1.0).abs()).fold(0.0, f64::max)
+        };
+        let (own, extended) = (departure(false), departure(true));
+        println!("|∇φ| departs from 1 by {own:.4}, with the extension velocity by {extended:.4}");
+        // By 10 steps of 2 × 2e-3 with the cells' own velocity; central differences err by 0.003.
+        assert!(own > 0.03 && extended < 0.01, "|∇φ| departs from 1 by {own:.4} and {extended:.4}");
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     use crate::drops::LabelInput;
     use crate::faces::{FaceFlags, classify_faces};
     use crate::line_state::LineState;
-    use crate::params::NumericalParameters;
+    use crate::parameters::NumericalParameters;
     use crate::testing::{free_space, sampled, uniform};
 
     /// An asymmetric body in motion: surface tension changes its shape, and not its momentum.

@@ -39,7 +39,7 @@ use crate::faces::{FaceFlags, WET};
 use crate::fluid::StepContext;
 use crate::line_state::LineState;
 use crate::net_capillary_force::cancel_net_forces;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
@@ -47,7 +47,7 @@ use crate::state::State;
 use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Least distance of the interface from a liquid cell's center, in cells.
-const MIN_DISTANCE: f64 = 1e-2;
+pub const MIN_DISTANCE: f64 = 1e-2;
 
 /// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
 ///

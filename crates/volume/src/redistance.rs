@@ -45,7 +45,7 @@ use crate::contact_angle::{AngleLaw, BAND, impose_contact_angle};
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::interface_advection::correct_by_particles;
 use crate::line_state::LineState;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::state::{SinceRedistance, State};

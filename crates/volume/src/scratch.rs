@@ -11,6 +11,7 @@ use crate::redistance::Redistance;
 use crate::solids::Wall;
 use crate::tiles::{Field, Tiles};
 use crate::viscosity::ViscousScratch;
+use crate::viscous_stress::StressSolver;
 
 /// Memory that every step writes before it reads.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub struct Scratch {
     pub redistance: Redistance,
     /// Memory of the viscous solve.
     pub viscous: ViscousScratch,
+    /// Memory of the viscous solve with the full stress.
+    pub viscous_stress: StressSolver,
     /// Tiles to be activated.
     pub wanted_tiles: Vec<[i32; 3]>,
     /// Memory to rearrange fields after tiles have changed.
@@ -72,6 +75,7 @@ impl Default for Scratch {
             divergence_correction: DivergenceCorrection::default(),
             redistance: Redistance::default(),
             viscous: ViscousScratch::default(),
+            viscous_stress: StressSolver::default(),
             wanted_tiles: Vec::new(),
             spare: SpareValues::default(),
         }

@@ -13,7 +13,7 @@ use sessile_world::World;
 use crate::advection::Interpolation;
 use crate::contact_curvature::ContactAngleRule;
 use crate::error::VolumeError;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::projection::capillary_time_step;
 use crate::redistance::PHI_MAX;
 use crate::solids::DomainSide;
@@ -193,6 +193,7 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
         slip: options.slip.unwrap_or(0.0),
         virtual_surface: by_virtual_surface.then_some(rule),
         second_order: order == 2,
+        paper_operators: paper,
         interpolation: if paper { Interpolation::Linear } else { Interpolation::Cubic },
         dt: options.dt,
         drag: if scene.time.settle { drag } else { 0.0 },

@@ -14,7 +14,7 @@ use sessile_model::StageReports;
 use sessile_wetting::Liquid;
 
 use crate::fluid::StepContext;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::solids::WallMotion;
 use crate::state::State;
 use crate::tiles::Field;

@@ -12,8 +12,10 @@
 //! - Two that touch coalesce: volumes and momenta add, the larger one keeps its id.
 //! - One that touches a solid rests on it, moves with it, and stays until liquid or another spray
 //!   drop touches it.
-//! - One that solids leave no room for is squeezed: it leaves the spray. (Pushed out of one solid
-//!   into the next, it would pass through both.)
+//! - One that solids leave no room for is squeezed out of the gap between them: it moves along the
+//!   nearest wall, straight to the nearest place with room, the rim of closing plates. (Pushed out
+//!   of one solid into the next, it would pass through both.) Where there is no such place it
+//!   leaves the spray.
 //! - One that touches liquid, or has grown large enough for the grid, is handed out by
 //!   [`Spray::advance`] and united with φ.
 //!
@@ -31,6 +33,8 @@
 //! spray drops neither bounce nor roll, and are shown as spheres even at rest on a solid. They are
 //! sorted by id and nothing is random, so results do not depend on threads.
 
+use std::f64::consts::TAU;
+
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Surface};
@@ -45,6 +49,11 @@ const MAX_SUBSTEPS: f64 = 64.0;
 const MAX_DISPLACEMENTS: usize = 8;
 /// Distance from solids, in radii, below which a drop between them is squeezed.
 const MIN_ROOM: f64 = 0.5;
+/// Directions along the wall in which a squeezed drop looks for room, and farthest place, in radii.
+const RIM_DIRECTIONS: usize = 16;
+const MAX_RIM_DISTANCE: usize = 400;
+/// Depth in a solid, in radii, at which a way along the wall has left the gap.
+const MAX_RIM_DEPTH: f64 = 2.0;
 
 /// A drop in flight, or at rest on a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,7 +98,7 @@ pub enum Exit {
     Grown,
     /// It left the domain.
     LeftDomain,
-    /// It has no room between solids.
+    /// It has no room between solids, and there is none along their walls.
     Squeezed,
 }
 
@@ -128,9 +137,9 @@ impl Spray {
         events: &mut Vec<Event>,
     ) {
         self.drops.retain_mut(|drop| {
-            let fits = fly(drop, dt, gravity, environment);
-            gone.extend((!fits).then_some((*drop, Exit::Squeezed)));
-            fits
+            let stays = fly(drop, dt, gravity, environment) || leave_gap(drop, environment);
+            gone.extend((!stays).then_some((*drop, Exit::Squeezed)));
+            stays
         });
         self.coalesce(events);
         self.drops.retain(|drop| {
@@ -263,6 +272,27 @@ fn displace_out_of_solids(drop: &mut SprayDrop, environment: &impl Environment) 
         (drop.at, drop.resting) = (place, true);
     }
     environment.solid(drop.at).is_none_or(|wall| wall.0 >= MIN_ROOM * radius)
+}
+
+/// Moves a drop along the nearest wall to the nearest place with room; returns whether there is
+/// one.
+fn leave_gap(drop: &mut SprayDrop, environment: &impl Environment) -> bool {
+    let Some((_, normal, _)) = environment.solid(drop.at) else { return false };
+    let (radius, (across, along)) = (drop.radius(), normal.any_orthonormal_pair());
+    let mut is_open = [true; RIM_DIRECTIONS];
+    for distance in 1..=MAX_RIM_DISTANCE {
+        for (number, is_open) in is_open.iter_mut().enumerate().filter(|(_, is_open)| **is_open) {
+            let (sin, cos) = (TAU * number as f64 / RIM_DIRECTIONS as f64).sin_cos();
+            let place = drop.at + distance as f64 * radius * (cos * across + sin * along);
+            let room = environment.solid(place).map_or(f64::INFINITY, |wall| wall.0);
+            if room >= radius {
+                (drop.at, drop.velocity, drop.resting) = (place, DVec3::ZERO, false);
+                return true;
+            }
+            *is_open = room > -MAX_RIM_DEPTH * radius && environment.inside(place);
+        }
+    }
+    false
 }
 
 /// Removes liquid from φ: its cells keep their distance, with the sign of air. φ must then be

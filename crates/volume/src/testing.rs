@@ -8,7 +8,7 @@ use sessile_world::World;
 use crate::advection::Interpolation;
 use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::grid::Grid;
-use crate::params::{NumericalParameters, Parameters};
+use crate::parameters::{NumericalParameters, Parameters};
 use crate::solids::{Boundaries, Solids, Wall};
 use crate::tiles::{Field, Tiles, Topology};
 
@@ -47,6 +47,7 @@ pub fn test_parameters() -> Parameters {
         slip: 0.0,
         second_order: true,
         virtual_surface: None,
+        paper_operators: false,
         interpolation: Interpolation::Cubic,
         dt: None,
         drag: 0.0,

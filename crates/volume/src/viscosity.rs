@@ -1,4 +1,7 @@
-//! Viscosity: each velocity component diffuses, implicitly.
+//! Viscosity: the choice of the operator, and diffusion of each velocity component alone.
+//!
+//! By default viscosity acts with the full stress ([`viscous_stress`](crate::viscous_stress)). With
+//! the paper's operators each component diffuses, implicitly,
 //!
 //! ```text
 //! u − Δt ν ∇²u = u*
@@ -6,7 +9,8 @@
 //!
 //! on liquid faces. Towards a wall, the wall's velocity is at the distance d + λ along the axis, d
 //! the distance from the face to the wall and λ the slip length; towards air and across symmetry
-//! planes no momentum is exchanged. With α = νΔt/h² and c = 1 between faces, 1/(d + λ) at walls,
+//! planes no momentum is exchanged, so that surface waves decay at half of Lamb's rate. With
+//! α = νΔt/h² and c = 1 between faces, 1/(d + λ) at walls,
 //!
 //! ```text
 //! (1 + α Σ c) u_f − α Σ c u_n = u*_f
@@ -25,9 +29,6 @@
 //! `NumericalParameters::implicit_wave_number`, and π per cell for the shortest wave. At rest the
 //! term vanishes. (Before the acceleration it destabilizes; with the force applied earlier as a
 //! gradient near the interface, the flow never rests.)
-//!
-//! Limit: the three components do not exchange stress at a free surface, so surface waves do not
-//! decay at Lamb's rate.
 
 use rayon::prelude::*;
 use sessile_model::StageReports;
@@ -36,12 +37,13 @@ use sessile_wetting::Liquid;
 use crate::error::SolveError;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
 use crate::tiles::{CellIndex, Field, SIDE, Tiles};
+use crate::viscous_stress::StressProblem;
 
 /// Least distance of a wall, in cells.
 const MIN_DISTANCE: f64 = 0.1;
@@ -79,7 +81,28 @@ pub fn diffuse_velocity<L>(
     step: &StepContext<'_, L>,
 ) -> Result<ViscosityReport, SolveError> {
     let alpha = params.liquid.viscosity * step.dt / (state.grid.h * state.grid.h);
-    diffuse(state, scratch, params, step, alpha, None)
+    if params.paper_operators {
+        return diffuse(state, scratch, params, step, alpha, None);
+    }
+    if alpha <= 0.0 {
+        return Ok(ViscosityReport::default());
+    }
+    let State { grid, sides, solids, phi, velocity, .. } = state;
+    let Scratch { face_flags, center_velocity, viscous_stress, .. } = scratch;
+    let walls = WallMotion::new(step.world, sides, grid);
+    let problem = StressProblem {
+        tiles: &grid.tiles,
+        walls: WallDrag { solids, slip: params.slip / grid.h },
+        flags: face_flags,
+        phi,
+        second_order: params.second_order,
+        alpha,
+    };
+    let wall_velocity = |wall: &Wall, index: CellIndex, axis: usize| walls.at_cell(wall, index, axis);
+    let done = viscous_stress.solve(&problem, center_velocity, velocity, &wall_velocity);
+    let SolveReport { iterations, residual, .. } =
+        done.map_err(|error| SolveError { solver: "viscous solve", error })?;
+    Ok(ViscosityReport { iterations, residual })
 }
 
 /// Damps capillary waves that are too short for the step: the implicit part of surface tension.
@@ -158,36 +181,45 @@ impl ImplicitTension<'_> {
     }
 }
 
-impl Diffusion<'_> {
-    fn stencil(&self, axis: usize, index: CellIndex) -> ViscousStencil {
-        let (tiles, s) = (self.tiles, self.solids.distance.values());
-        let flags = self.flags[axis].values();
+/// Drag of walls on the faces beside them.
+#[derive(Clone, Copy)]
+pub struct WallDrag<'a> {
+    /// The solids.
+    pub solids: &'a Solids,
+    /// Slip length λ, in cells.
+    pub slip: f64,
+}
+
+impl WallDrag<'_> {
+    /// 1/(d + λ) of the wall between the face `index` of component `axis` and its neighbor `next`
+    /// in a solid; zero across a symmetry plane.
+    fn towards(&self, tiles: &Tiles, axis: usize, index: CellIndex, next: CellIndex) -> f64 {
+        if self.solids.wall.values()[next].symmetry && axis != self.symmetry_axis(tiles, next) {
+            return 0.0;
+        }
+        let s = self.solids.distance.values();
         let middle = |index: CellIndex| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
-        let mut found = ViscousStencil { neighbors: [None; 6], wall: 0.0 };
-        let mut here = None;
+        let (here, there) = (middle(index).max(0.0), middle(next).min(0.0));
+        let distance = if here > there { here / (here - there) } else { 0.5 };
+        1.0 / (distance + self.slip).max(MIN_DISTANCE)
+    }
+
+    /// Sum over the walls around a face; of the stress normal to a wall, both parts count.
+    pub fn full_stress(&self, tiles: &Tiles, flags: &FaceFlags, axis: usize, index: CellIndex) -> f64 {
+        let mut sum = 0.0;
         for direction in 0..2 * tiles.dims() {
-            let (along, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
-            let Some(next) = tiles.next(index, along, step) else { continue };
-            let flag = flags[next];
-            if flag & IN_SOLID != 0 {
-                if self.solids.wall.values()[next].symmetry && axis != self.symmetry_axis(next) {
-                    continue;
-                }
-                let here = *here.get_or_insert_with(|| middle(index).max(0.0));
-                let there = middle(next).min(0.0);
-                let distance = if here > there { here / (here - there) } else { 0.5 };
-                found.wall += 1.0 / (distance + self.slip).max(MIN_DISTANCE);
-            } else if flag & WET != 0 {
-                let drag = self.tension.map_or(0.0, |drag| drag.between(tiles, axis, index, next));
-                found.neighbors[direction] = Some((next, self.alpha + drag));
+            let along = direction / 2;
+            let next = tiles.next(index, along, if direction % 2 == 0 { -1 } else { 1 });
+            if let Some(next) = next.filter(|&next| flags[axis].values()[next] & IN_SOLID != 0) {
+                sum += if along == axis { 2.0 } else { 1.0 } * self.towards(tiles, axis, index, next);
             }
         }
-        found
+        sum
     }
 
     /// The axis that a symmetry plane is normal to.
-    fn symmetry_axis(&self, index: CellIndex) -> usize {
-        let normal = self.solids.normal(self.tiles, index).abs();
+    fn symmetry_axis(&self, tiles: &Tiles, index: CellIndex) -> usize {
+        let normal = self.solids.normal(tiles, index).abs();
         if normal.x >= normal.y && normal.x >= normal.z {
             0
         } else if normal.y >= normal.z {
@@ -195,6 +227,26 @@ impl Diffusion<'_> {
         } else {
             2
         }
+    }
+}
+
+impl Diffusion<'_> {
+    fn stencil(&self, axis: usize, index: CellIndex) -> ViscousStencil {
+        let (tiles, flags) = (self.tiles, self.flags[axis].values());
+        let walls = WallDrag { solids: self.solids, slip: self.slip };
+        let mut found = ViscousStencil { neighbors: [None; 6], wall: 0.0 };
+        for direction in 0..2 * tiles.dims() {
+            let (along, step) = (direction / 2, if direction % 2 == 0 { -1 } else { 1 });
+            let Some(next) = tiles.next(index, along, step) else { continue };
+            let flag = flags[next];
+            if flag & IN_SOLID != 0 {
+                found.wall += walls.towards(tiles, axis, index, next);
+            } else if flag & WET != 0 {
+                let drag = self.tension.map_or(0.0, |drag| drag.between(tiles, axis, index, next));
+                found.neighbors[direction] = Some((next, self.alpha + drag));
+            }
+        }
+        found
     }
 
     /// Whether a face is an unknown.

@@ -15,7 +15,7 @@ use crate::drops::{DropsReport, TargetVolume, merge_event};
 use crate::error::{SolveError, VolumeError};
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
 use crate::solids::{Wall, WallMotion};
@@ -47,14 +47,6 @@ const BALANCE_TOLERANCE: f64 = 1e-3;
 const DROP_TOLERANCE: f64 = 1e-2;
 /// Steps in a row with a larger difference after which the user is told.
 const MAX_UNBALANCED_STEPS: u32 = 20;
-
-/// Relative difference between the volume of an initial drop and what it has on the grid above
-/// which it is placed again.
-const INITIAL_TOLERANCE: f64 = 1e-4;
-/// Largest number of times that initial drops are placed.
-const MAX_PLACEMENTS: usize = 4;
-/// Largest displacement of an initial drop's surface, in cells.
-const MAX_INITIAL_SHIFT: f64 = 0.5;
 
 /// Time and volume balance of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -109,12 +101,16 @@ impl Volume {
     pub fn new(scene: &Scene, world: World) -> Result<Self, VolumeError> {
         let setup = Setup::new(scene, &world)?;
         let mut history = WettingHistory::new(setup.h, world.solids().len());
-        let (mut fluid, unmeasured) = place_drops(&setup, &world, &history)?;
+        let (mut fluid, unmeasured) = place_drops(&setup, &world)?;
         history.mark(&fluid.state, &world, true);
         let mut totals = RunTotals { added: fluid.state.drops.total() * setup.cell_volume(), ..RunTotals::default() };
         let notices = notice_of_overlaps(&world, &unmeasured, totals.added, setup.planar).into_iter().collect();
         if let Some(bounds) = setup.bounds {
             totals.lost = fluid.remove_outside(bounds) * setup.cell_volume();
+            if totals.lost > 0.0 {
+                fluid.erase_remains_outside(bounds);
+                fluid.redistance();
+            }
         }
         let (sources, spray) = (Sources::default(), Spray::default());
         Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices })
@@ -326,6 +322,12 @@ impl Model for Volume {
         timer.enter("sources");
         self.check_speed()?;
         let mut reports = StageReports::default();
+        if self.totals.time == 0.0 {
+            let Self { fluid, world, history, .. } = self;
+            let angles = HysteresisLaw::new(&self.setup.parameters, world, history);
+            fluid.converge_contact_angle(&angles);
+            fluid.restore_volumes(|fluid| fluid.converge_contact_angle(&angles));
+        }
         let dt = self.step_length(limit);
         let until = self.totals.time + dt;
         let needles = self.emit_and_adapt(until, timer, &mut reports);
@@ -380,29 +382,15 @@ impl Model for Volume {
 
 /// The scene's drops on the grid, and the ids of those whose volume had to be measured.
 ///
-/// What the grid makes of sharp edges, and of contact lines at their angle, has not exactly the
-/// drop's volume: its surface is moved until it has.
-fn place_drops(setup: &Setup, world: &World, history: &WettingHistory) -> Result<(Fluid, Vec<u32>), VolumeError> {
-    let angles = HysteresisLaw::new(&setup.parameters, world, history);
-    let mut shifts = vec![0.0; world.initial_drops().len()];
-    for pass in 1.. {
-        let (mut fluid, unmeasured) = setup.fill(world, &shifts)?;
-        check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
-        fluid.converge_contact_angle(&angles);
-        fluid.redistance();
-        fluid.converge_contact_angle(&angles);
-        fluid.label(&unmeasured);
-        let is_exact = fluid.state.drops.components.iter().all(|drop| drop.volume_error() < INITIAL_TOLERANCE);
-        if is_exact || pass == MAX_PLACEMENTS {
-            return Ok((fluid, unmeasured));
-        }
-        for (id, layer) in fluid.missing_layers() {
-            if let Some(shift) = shifts.get_mut(id as usize - 1) {
-                *shift = (*shift + layer).clamp(-MAX_INITIAL_SHIFT, MAX_INITIAL_SHIFT);
-            }
-        }
-    }
-    unreachable!("the last pass returns")
+/// Inside solids φ continues the drops' own shapes, so that the first frame shows their contact
+/// angles; the first step begins with those of the materials.
+fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
+    let (mut fluid, unmeasured) = setup.fill(world)?;
+    check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
+    fluid.redistance();
+    fluid.label(&unmeasured);
+    fluid.restore_volumes(|_| ());
+    Ok((fluid, unmeasured))
 }
 
 /// A volume in µL, in planar runs an area in mm².

@@ -20,7 +20,7 @@ use sessile_wetting::wind::DRAG_COEFFICIENT;
 use crate::faces::{FaceFlags, WET};
 use crate::fluid::StepContext;
 use crate::grid::{gradient, laplacian};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::state::State;
 use crate::tiles::{CellIndex, Field, Tiles};

@@ -20,8 +20,11 @@ const SCENES: [(&str, &str); 2] =
 const KEYS: [&str; 10] =
     ["seed", "scene", "backdrops", "size", "quality", "val", "shard", "least_area", "drops", "vary"];
 
-/// Keys of each process besides `by`, `weight` and `on`: name, and default if it has one.
-const PROCESS_KEYS: [(Process, &str, &[(&str, Option<&str>)]); 4] = [
+/// Names of keys, each with its default if it has one.
+type Keys = &'static [(&'static str, Option<&'static str>)];
+
+/// Keys of each process besides `by`, `weight` and `on`.
+const PROCESS_KEYS: [(Process, &str, Keys); 4] = [
     (Process::Rain, "rain", &[("rate", Some("20 mm/h")), ("radius", None), ("velocity", None), ("time", Some("5 s"))]),
     (Process::Dew, "dew", &[("rate", Some("100 uL/m^2/s")), ("time", Some("5 s"))]),
     (
@@ -320,7 +323,7 @@ impl Reader<'_> {
     }
 }
 
-fn defaults(keys: &[(&str, Option<&str>)]) -> BTreeMap<String, Distribution> {
+fn defaults(keys: Keys) -> BTreeMap<String, Distribution> {
     let default = |&(key, value): &(&str, Option<&str>)| Some((key.to_owned(), Distribution::parse(value?).ok()?));
     keys.iter().filter_map(default).collect()
 }

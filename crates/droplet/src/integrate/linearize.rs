@@ -8,7 +8,7 @@ use glam::DVec2;
 
 use super::{ForceModel, Forces, Integrator, Linearized, MotionState, Segment};
 use crate::damped_motion::DampedMotion;
-use crate::kernel::{DRAG_WEIGHT, FEW_INTERVALS, MAX_INTERVALS, MIN_INTERVAL, Midpoint, Start, drag_weight, is_last};
+use crate::kernel::{ACCURACY, Midpoint, Start, drag_weight, is_last};
 use crate::surface_mesh::Facet;
 
 /// What the linearization of one interval starts from.
@@ -90,7 +90,7 @@ impl<F: ForceModel> Prediction<'_, F> {
         let (factor, weight, later) = if keeps_moving {
             (1.0, drag_weight(self.later.1), self.later.0)
         } else {
-            (2.0, DRAG_WEIGHT, start.motion.velocity_estimate(0.5 * duration).0.into())
+            (2.0, ACCURACY.drag_weight, start.motion.velocity_estimate(0.5 * duration).0.into())
         };
         let last = self.model.forces_at(&self.local, later);
         let is_retained = self.forces.retention > 0.0 && later.dot(start.along.into()) > 0.0;
@@ -98,9 +98,9 @@ impl<F: ForceModel> Prediction<'_, F> {
         let distance = start.speed.max(later.length()) * duration;
         let needed = needed.max(distance / self.model.valid_distance());
         // The end of a path to a stop is short, whatever its curvature.
-        let is_short_stop = !keeps_moving && duration < MIN_INTERVAL * self.remaining;
-        let count = if needed > 1.0 && !is_short_stop { needed.ceil().min(MAX_INTERVALS) } else { 1.0 };
-        Interval { length: duration / count, is_last: false, repeats: count <= FEW_INTERVALS }
+        let is_short_stop = !keeps_moving && duration < ACCURACY.shortest * self.remaining;
+        let count = if needed > 1.0 && !is_short_stop { needed.ceil().min(ACCURACY.most) } else { 1.0 };
+        Interval { length: duration / count, is_last: false, repeats: count <= ACCURACY.few }
     }
 
     /// Linearizes about the midpoint of the interval, which is halved until the forces change
@@ -115,7 +115,7 @@ impl<F: ForceModel> Prediction<'_, F> {
         let (middle, kept, forces) = loop {
             let (middle, kept) = start.motion.velocity_estimate(0.5 * interval.length);
             let forces = model.forces_at(&local, middle.into());
-            let weight = if keeps_moving { drag_weight(kept * kept) } else { DRAG_WEIGHT };
+            let weight = if keeps_moving { drag_weight(kept * kept) } else { ACCURACY.drag_weight };
             if start.accepts(forces.drag_rate, weight, interval.length, remaining) {
                 break (middle, kept, forces);
             }

@@ -3,12 +3,17 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_model::StageReports;
-use sessile_sliding::{Ball, Projectile};
+use sessile_scene::SolidShape;
+use sessile_sliding::{Ball, DropId, Projectile};
 
 use super::DropletModel;
 use crate::flight::Contact;
 use crate::integrate::MotionState;
 use crate::surface_mesh::SolidIndex;
+
+/// Distance from a mesh over that from the endless surface that it is a part of, above which a
+/// point is beside the mesh.
+const BESIDE: f64 = 1.000_1;
 
 /// Outcome of a ball's flight.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +29,15 @@ impl DropletModel {
         let gravity = self.world.gravity();
         let mut flights = std::mem::take(&mut self.scratch.flights);
         let bounds = self.bounds();
-        let outcome = |ball: &Ball| match self.locator().first_contact(&ball.body, gravity, ball.remaining) {
-            Some((solid, contact)) => Flight::Lands { solid, contact },
-            None => {
-                let mut flown = *ball;
-                flown.finish_step(gravity);
-                if self.is_lost(flown.body.center, gravity, bounds) { Flight::Lost } else { Flight::Airborne }
-            }
-        };
+        let outcome =
+            |ball: &Ball| match self.locator().first_contact(&ball.body, gravity, (ball.remaining, ball.remaining)) {
+                Some((solid, contact)) => Flight::Lands { solid, contact },
+                None => {
+                    let mut flown = *ball;
+                    flown.finish_step(gravity);
+                    if self.is_lost(flown.body.center, gravity, bounds) { Flight::Lost } else { Flight::Airborne }
+                }
+            };
         self.state.balls.par_iter().with_min_len(64).map(outcome).collect_into_vec(&mut flights);
         let mut balls = std::mem::take(&mut self.state.balls);
         let mut outcomes = flights.iter();
@@ -58,12 +64,59 @@ impl DropletModel {
         self.scratch.flights = flights;
     }
 
+    /// Reports airborne droplets behind the surface of an open solid, one per solid: they have come
+    /// from beside it, or from another solid that passes through it. A closed surface has a solid
+    /// behind it only if it is that around a sphere.
+    pub(super) fn report_behind(&mut self, now: f64) {
+        for solid in self.surface.solids() {
+            let is_around = matches!(self.world.solids()[solid].scene().shape, SolidShape::Sphere { inside: true, .. });
+            let is_body = self.surface.is_closed(solid) && !is_around;
+            if is_body || self.scratch.reported.contains(&(solid, solid)) {
+                continue;
+            }
+            let is_behind = |ball: &&Ball| {
+                let distance = self.world.solids()[solid].signed_distance(ball.body.center);
+                // The mesh is a part of an endless surface: behind the rest there is no solid.
+                distance < -ball.body.radius()
+                    && self.locator().place_on(solid, ball.body.center, -distance * BESIDE).is_some()
+            };
+            if let Some(id) = self.state.balls.iter().find(is_behind).map(|ball| ball.id) {
+                let advice = "it came from behind the surface, where droplets do not see it; close the solid";
+                self.report_airborne(id, solid, now, advice);
+            }
+        }
+    }
+
+    /// Reports airborne droplets that overlap a solid on which they cannot hang, one per solid.
+    pub(super) fn report_overlaps(&mut self, now: f64) {
+        let gravity = self.world.gravity();
+        let overlap = |ball: &Ball| Some((ball.id, self.locator().first_contact(&ball.body, gravity, (0.0, 0.0))?.0));
+        let overlaps: Vec<(DropId, SolidIndex)> = self.state.balls.iter().filter_map(overlap).collect();
+        for (id, solid) in overlaps {
+            self.report_airborne(
+                id,
+                solid,
+                now,
+                "there is no room for it where it fell off; it lands in the next step",
+            );
+        }
+    }
+
+    /// Adds a message about an airborne droplet in a solid, one per solid.
+    fn report_airborne(&mut self, id: DropId, solid: SolidIndex, now: f64, why: &str) {
+        if !self.scratch.reported.contains(&(solid, solid)) {
+            self.scratch.reported.push((solid, solid));
+            let name = self.world.solids()[solid].name();
+            self.scratch.notices.push(format!("droplet {} is inside `{name}` at {now:.4} s: {why}", id.get()));
+        }
+    }
+
     /// Attaches a ball to a solid: the normal component of its velocity is lost.
     fn land(&mut self, ball: &Ball, solid: SolidIndex, contact: &Contact) {
         let place = self.locator().place_at(solid, contact.triangle, contact.point);
         let facet = self.surface.facet(place.triangle);
         let normal_speed = -contact.velocity.dot(facet.normal());
-        let law = self.particles.substrate.law(&self.surface, place);
+        let law = self.particles.state.substrate.law(&self.surface, place);
         let radius = law.spread_radius(&self.setup.liquid, ball.body.volume, normal_speed.max(0.0));
         let motion = MotionState { place, velocity: facet.project(contact.velocity) };
         let (particles, context) = self.particles_and_context();
@@ -92,8 +145,9 @@ impl DropletModel {
         center.dot(down) > lowest.dot(down) + self.setup.parameters.lost_below
     }
 
-    /// Makes airborne droplets of those that have detached from a solid.
-    pub(super) fn launch_detached(&mut self) {
+    /// Makes airborne droplets of those that have detached from a solid; `false` if there are none.
+    pub(super) fn launch_detached(&mut self) -> bool {
+        let has_any = !self.particles.detached.is_empty();
         let rigid_states = &self.rigid_states;
         let balls = self.particles.detached.drain(..).map(|detached| {
             let rigid = &rigid_states[detached.solid];
@@ -103,5 +157,6 @@ impl DropletModel {
             Ball { id: detached.id, body: Projectile { center, velocity, ..body }, remaining: detached.remaining }
         });
         self.state.take_detached(balls);
+        has_any
     }
 }

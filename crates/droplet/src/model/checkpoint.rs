@@ -47,16 +47,16 @@ impl DropletModel {
         let checkpoint = Checkpoint {
             state: self.state.clone(),
             world: self.world.save(),
-            droplets: particles.droplets.clone(),
-            substrate: particles.substrate.save(),
+            droplets: particles.state.droplets.clone(),
+            substrate: particles.state.substrate.save(),
             paper: match &particles.fidelity {
                 Fidelity::Paper(paper) => Some(paper.save()),
                 Fidelity::Physical => None,
             },
-            trails: particles.trails.clone(),
-            necks: particles.necks.clone(),
-            pending: particles.pending.clone(),
-            transit_time: particles.transit_time,
+            trails: particles.state.trails.clone(),
+            necks: particles.state.necks.clone(),
+            pending: particles.state.pending.clone(),
+            transit_time: particles.state.transit_time,
             accelerations: self.accelerations.clone(),
             rigid_states: self.rigid_states.clone(),
         };
@@ -79,13 +79,13 @@ impl DropletModel {
             }
             _ => return Err(wrong("it belongs to the other fidelity")),
         }
-        if !particles.substrate.restore(&saved.substrate) {
+        if !particles.state.substrate.restore(&saved.substrate, &self.surface) {
             return Err(wrong("its wet maps have other sizes"));
         }
         self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
         particles.restore(saved.droplets, &self.surface);
-        (particles.trails, particles.necks) = (saved.trails, saved.necks);
-        (particles.pending, particles.transit_time) = (saved.pending, saved.transit_time);
+        (particles.state.trails, particles.state.necks) = (saved.trails, saved.necks);
+        (particles.state.pending, particles.state.transit_time) = (saved.pending, saved.transit_time);
         (self.accelerations, self.rigid_states) = (saved.accelerations, saved.rigid_states);
         self.state = saved.state;
         if self.state.time > 0.0 {

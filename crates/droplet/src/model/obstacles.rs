@@ -70,7 +70,7 @@ impl DropletModel {
             self.particles.arrived = arrived;
             return;
         }
-        let droplets = &self.particles.droplets;
+        let droplets = &self.particles.state.droplets;
         let solids_move = self.scratch.has_moved;
         let is_candidate = |slot: SlotIndex| solids_move || droplets[slot].state.is_sliding;
         arrived.extend(droplets.used().filter(|&slot| is_candidate(slot)));
@@ -78,10 +78,10 @@ impl DropletModel {
         arrived.dedup();
         let (mut moved, mut blocked) = (0, 0);
         for &slot in &arrived {
-            if !self.particles.droplets.is_used(slot) {
+            if !self.particles.state.droplets.is_used(slot) {
                 continue;
             }
-            let own = self.surface.facet(self.particles.droplets[slot].motion.place.triangle).solid;
+            let own = self.surface.facet(self.particles.state.droplets[slot].motion.place.triangle).solid;
             for k in 0..self.setup.nearby_solids[own].len() {
                 let other = self.setup.nearby_solids[own][k];
                 match self.reaction(slot, own, other, dt) {
@@ -109,7 +109,7 @@ impl DropletModel {
 
     /// Reaction of a droplet on solid `own` to solid `other`.
     fn reaction(&self, slot: SlotIndex, own: SolidIndex, other: SolidIndex, dt: f64) -> Option<Reaction> {
-        let droplet = self.particles.droplets.get(slot);
+        let droplet = self.particles.state.droplets.get(slot);
         let solid = &self.world.solids()[other];
         let radius = droplet.size.radius;
         let Near { place, distance, normal, entered } = self.nearest_on_path(slot, own, solid, dt)?;
@@ -151,7 +151,7 @@ impl DropletModel {
     /// The last place outside of a solid on a droplet's path of the last `dt` seconds relative to
     /// the solid, if it entered it, else the present one; `None` far from it.
     fn nearest_on_path(&self, slot: SlotIndex, own: SolidIndex, solid: &Solid, dt: f64) -> Option<Near> {
-        let droplet = self.particles.droplets.get(slot);
+        let droplet = self.particles.state.droplets.get(slot);
         let (radius, place) = (droplet.size.radius, droplet.motion.place);
         let (facet, pose) = (self.surface.facet(place.triangle), &self.rigid_states[own].pose);
         let lift = facet.normal() * (PROBE_HEIGHT * radius);
@@ -161,7 +161,7 @@ impl DropletModel {
         let [here, there] = [own, SolidIndex::new(solid.index())].map(|k| self.rigid_states[k].velocity.at(position));
         let mut path = pose.rotation.transpose() * (here - there) * dt;
         if droplet.state.is_sliding {
-            path += self.particles.droplets[slot].location.displacement.as_dvec3();
+            path += self.particles.state.droplets[slot].location.displacement.as_dvec3();
         }
         let at = |share: f64| pose.apply(point - path * share + lift);
         let length = path.length();
@@ -185,7 +185,7 @@ impl DropletModel {
     /// Moves a droplet along its solid.
     fn displace(&mut self, slot: SlotIndex, motion: MotionState) {
         let (particles, context) = self.particles_and_context();
-        let mut droplet = particles.droplets.get(slot);
+        let mut droplet = particles.state.droplets.get(slot);
         droplet.motion = motion;
         particles.update(slot, droplet, &context);
     }
@@ -200,7 +200,7 @@ impl DropletModel {
         self.scratch.notices.push(format!(
             "droplet {} on `{}` {what} `{}` at {now:.4} s: droplets of this model do not bridge solids; \
              use the surface or volume model",
-            self.particles.droplets.get(slot).id.get(),
+            self.particles.state.droplets.get(slot).id.get(),
             name(own),
             name(other)
         ));

@@ -32,7 +32,7 @@ impl ParticleSystem {
     fn commit_film(&mut self, log: &mut ChunkLog, context: &StepContext<'_>, now: f64) {
         if let Fidelity::Paper(paper) = &mut self.fidelity {
             for part in &log.trail {
-                paper.leave_streak(context.surface, &part.segment, self.droplets[part.slot].size.radius);
+                paper.leave_streak(context.surface, &part.segment, self.state.droplets[part.slot].size.radius);
             }
         }
         for part in log.trail.iter().filter(|part| part.film > 0.0) {
@@ -41,7 +41,7 @@ impl ParticleSystem {
         for &slot in &log.on_film {
             self.take_film(slot, context);
             if let Ok(index) = log.locations.binary_search_by_key(&slot, |&(slot, _)| slot) {
-                log.locations[index].1 = self.droplets[slot].location;
+                log.locations[index].1 = self.state.droplets[slot].location;
             }
         }
     }
@@ -50,12 +50,12 @@ impl ParticleSystem {
     /// stopped.
     fn commit_stops(&mut self, log: &ChunkLog) {
         for &slot in &log.stopped {
-            self.trails.end(slot);
+            self.state.trails.end(slot);
         }
-        self.droplets.stopped.extend(&log.stopped);
+        self.state.droplets.stopped.extend(&log.stopped);
         for &slot in &log.outside {
-            if self.droplets.is_used(slot) {
-                self.lost += self.droplets[slot].size.volume;
+            if self.state.droplets.is_used(slot) {
+                self.lost += self.state.droplets[slot].size.volume;
                 self.remove(slot);
             }
         }

@@ -40,12 +40,12 @@ impl ParticleSystem {
     /// Coalesces all droplets in contact, until none are.
     pub(super) fn coalesce_contacts(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
         loop {
-            let mut pending = std::mem::take(&mut self.pending);
+            let mut pending = std::mem::take(&mut self.state.pending);
             pending.sort_unstable();
             pending.dedup();
             self.find_neighbors(&pending, ContactTime::Now, context);
             pending.clear();
-            self.pending = pending;
+            self.state.pending = pending;
             if self.scratch.pairs.is_empty() {
                 return;
             }
@@ -59,7 +59,7 @@ impl ParticleSystem {
         let num_chunks = slots.len().div_ceil(CHUNK);
         self.scratch.reserve_logs(num_chunks);
         let drift = (when == ContactTime::InStep).then_some(&self.drift);
-        let detector = Detector { context, droplets: &self.droplets, neighbors: &self.neighbors, drift, when };
+        let detector = Detector { context, droplets: &self.state.droplets, neighbors: &self.neighbors, drift, when };
         match &mut self.scratch.logs[..num_chunks] {
             [log] => detector.find(log, slots),
             logs => logs.par_iter_mut().zip(slots.par_chunks(CHUNK)).for_each(|(log, own)| detector.find(log, own)),
@@ -120,5 +120,30 @@ impl Detector<'_> {
         let [mine, theirs] = [slot, other].map(|s| context.surface.facet(droplets[s].motion.place.triangle).normal());
         let theirs = other_solids::rotated(context, own, solid, theirs);
         mine.dot(theirs) >= 0.0 || gap.dot(mine) >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sessile_sliding::SlotIndex;
+
+    use crate::model::tests::model_of;
+
+    /// Two droplets 0.2 mm apart in space, on the two sides of a plate, and two side by side.
+    #[test]
+    fn droplets_on_opposite_sides_of_a_thin_plate_do_not_touch() {
+        let plate = "[[solids]]\nname = \"plate\"\nmaterial = \"m\"\nshape = \"box\"\n\
+            min = \"-20 29.8 -20 mm\"\nmax = \"20 30 20 mm\"\n";
+        let cap = |x: f64, y: f64| {
+            format!("[[drops]]\nshape = \"cap\"\non = \"plate\"\ncenter = \"{x} {y} 0 mm\"\nvolume = \"1 uL\"\n")
+        };
+        for (other, are_in_contact) in [(cap(0.0, 29.8), false), (cap(0.5, 30.0), true)] {
+            let mut model = model_of(&(plate.to_owned() + &cap(0.0, 30.0) + &other));
+            let (particles, context) = model.particles_and_context();
+            particles.state.pending = SlotIndex::first(2).collect();
+            let mut events = Vec::new();
+            particles.coalesce_contacts(&context, &mut events);
+            assert_eq!(events.len() == 1, are_in_contact, "{events:?}");
+        }
     }
 }

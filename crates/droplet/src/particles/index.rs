@@ -24,7 +24,7 @@ impl Population {
 impl ParticleSystem {
     /// Rebuilds the neighbor grid if it was made for fewer or smaller droplets.
     pub(super) fn resize_neighbors(&mut self, surface: &SurfaceMesh) {
-        if self.neighbors.is_outgrown(self.droplets.count(), self.sliding.len() + self.starting.len()) {
+        if self.neighbors.is_outgrown(self.state.droplets.count(), self.sliding.len() + self.starting.len()) {
             self.rebuild_neighbors(surface);
         }
     }
@@ -39,8 +39,8 @@ impl ParticleSystem {
             ((PER_CELL * area / count.max(1.0)).sqrt().max(least), least)
         };
         let (mut all, mut sliding) = (Population::default(), Population::default());
-        for slot in self.droplets.used() {
-            let Slot { size, state, .. } = &self.droplets[slot];
+        for slot in self.state.droplets.used() {
+            let Slot { size, state, .. } = &self.state.droplets[slot];
             let merge_radius = f64::from(size.merge_radius);
             all.add(merge_radius);
             if state.is_sliding {
@@ -48,7 +48,7 @@ impl ParticleSystem {
             }
         }
         let num_sliding = (self.sliding.len() + self.starting.len()).max(sliding.count as usize);
-        let count = self.droplets.count();
+        let count = self.state.droplets.count();
         let (mut pinned_cell, least) = cell(all);
         let (mut sliding_cell, _) = cell(if sliding.count > 0.0 { sliding } else { all });
         loop {
@@ -64,13 +64,13 @@ impl ParticleSystem {
 
     /// Inserts all droplets into an empty grid.
     fn insert_all(&mut self, surface: &SurfaceMesh) {
-        for slot in SlotIndex::first(self.droplets.num_slots()) {
-            self.droplets[slot].location.address = GridAddress::NONE;
-            let Slot { state, motion, size, .. } = self.droplets[slot];
+        for slot in SlotIndex::first(self.state.droplets.num_slots()) {
+            self.state.droplets[slot].location.address = GridAddress::NONE;
+            let Slot { state, motion, size, .. } = self.state.droplets[slot];
             if state.is_sliding {
                 let solid = surface.facet(motion.place.triangle).solid;
-                self.neighbors.insert_sliding(&mut self.droplets.slots, slot, solid, size.merge_radius);
-            } else if self.droplets.is_used(slot) {
+                self.neighbors.insert_sliding(&mut self.state.droplets.slots, slot, solid, size.merge_radius);
+            } else if self.state.droplets.is_used(slot) {
                 self.insert_neighbor(slot, surface);
             }
         }
@@ -78,8 +78,38 @@ impl ParticleSystem {
 
     /// Inserts or moves a droplet in the neighbor grid.
     pub(super) fn insert_neighbor(&mut self, slot: SlotIndex, surface: &SurfaceMesh) {
-        let Slot { motion, size, .. } = self.droplets[slot];
+        let Slot { motion, size, .. } = self.state.droplets[slot];
         let solid = surface.facet(motion.place.triangle).solid;
-        self.neighbors.insert(&mut self.droplets.slots, slot, solid, size.merge_radius);
+        self.neighbors.insert(&mut self.state.droplets.slots, slot, solid, size.merge_radius);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::model_of;
+
+    /// Droplets of very different sizes, before and after the grid has been rebuilt.
+    #[test]
+    fn every_droplet_is_found_after_the_grid_has_been_rebuilt() {
+        let caps = (0..40).map(|k: u32| {
+            format!(
+                "[[drops]]\nshape = \"cap\"\non = \"table\"\ncenter = \"{} 0 {} mm\"\nvolume = \"{} uL\"\n",
+                f64::from(k % 8) * 10.0 - 35.0,
+                f64::from(k / 8) * 10.0 - 20.0,
+                1e-3 * 10_f64.powf(f64::from(k % 5))
+            )
+        });
+        let mut model = model_of(&caps.collect::<String>());
+        let (particles, context) = model.particles_and_context();
+        for _ in 0..2 {
+            for slot in SlotIndex::first(40) {
+                let location = particles.state.droplets[slot].location;
+                let mut found = false;
+                particles.neighbors.covering(location.solid, location.point, |other| found |= other == slot);
+                assert!(found, "{slot}");
+            }
+            particles.rebuild_neighbors(context.surface);
+        }
     }
 }

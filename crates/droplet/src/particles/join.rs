@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_sliding::{CoalescenceGroups, DropId, NeckPart, Necks, PlannedNeck, SlotIndex, merge_event, survivor};
 
-use super::{Assessed, Detached, ParticleSystem, StepContext, detached, other_solids};
+use super::{Assessed, Detached, ParticleState, ParticleSystem, StepContext, detached, other_solids};
 use crate::droplets::{CHUNK, Droplet, Droplets, PREFETCH, Size, Slot, State};
 use crate::integrate::MotionState;
 use crate::neighbors::{Changes, GridAddress, Move};
@@ -46,7 +46,7 @@ impl ParticleSystem {
     /// Merges every group of touching droplets into one.
     pub(super) fn join_pairs(&mut self, context: &StepContext<'_>, events: &mut Vec<Event>) {
         let Groups { mut groups, mut outcomes } = std::mem::take(&mut self.scratch.groups);
-        groups.gather(&self.scratch.pairs, self.droplets.num_slots());
+        groups.gather(&self.scratch.pairs, self.state.droplets.num_slots());
         self.scratch.pairs.clear();
         let pieces = groups.len().div_ceil(TOGETHER);
         let threads = rayon::current_num_threads();
@@ -81,7 +81,11 @@ impl ParticleSystem {
         outcome.clear();
         for first in range.clone().step_by(PREFETCH) {
             let end = range.end.min(first + PREFETCH);
-            self.droplets.prefetch(groups.range(first, end).iter().copied(), context.surface, Some(&self.substrate));
+            self.state.droplets.prefetch(
+                groups.range(first, end).iter().copied(),
+                context.surface,
+                Some(&self.state.substrate),
+            );
             for group in first..end {
                 self.join(groups.get(group), context, outcome);
             }
@@ -90,7 +94,7 @@ impl ParticleSystem {
 
     /// Computes the merger of one group.
     fn join(&self, members: &[SlotIndex], context: &StepContext<'_>, outcome: &mut Outcome) {
-        let all = &self.droplets;
+        let all = &self.state.droplets;
         let id = |&slot: &SlotIndex| all[slot].id.expect("droplets in contact exist");
         let kept = members[survivor(members.iter().map(|slot| (all[*slot].size.volume, id(slot))))];
         let Merged { droplet, center, solid } = self.merged(kept, members, context);
@@ -114,7 +118,7 @@ impl ParticleSystem {
             let offset = other_solids::seen_from(context, solid, location).point - center;
             (slot, NeckPart { offset, share: size.volume / volume })
         });
-        outcome.necks.extend(self.necks.plan(volume, parts, context.liquid()).map(|planned| (kept, planned)));
+        outcome.necks.extend(self.state.necks.plan(volume, parts, context.liquid()).map(|planned| (kept, planned)));
         let solid = context.surface.facet(assessed.droplet.motion.place.triangle).solid;
         let (point, merge_radius) = (assessed.point, assessed.droplet.size.merge_radius);
         let moved = self.neighbors.plan_move(kept, location, solid, point, merge_radius, &mut outcome.cells);
@@ -123,8 +127,8 @@ impl ParticleSystem {
 
     /// The droplet that a group becomes: volume and momentum add up about the center of mass.
     fn merged(&self, kept: SlotIndex, members: &[SlotIndex], context: &StepContext<'_>) -> Merged {
-        let all = &self.droplets;
-        let large = self.droplets.get(kept);
+        let all = &self.state.droplets;
+        let large = self.state.droplets.get(kept);
         let volume: f64 = members.iter().map(|&slot| all[slot].size.volume).sum();
         let facet = context.surface.facet(large.motion.place.triangle);
         let origin = all[kept].location.point;
@@ -156,7 +160,8 @@ impl ParticleSystem {
         for outcome in &mut *outcomes {
             events.append(&mut outcome.events);
         }
-        let Self { droplets, trails, necks, neighbors, starting, pending, detached, .. } = self;
+        let Self { state, neighbors, starting, detached, .. } = self;
+        let ParticleState { droplets, trails, necks, pending, .. } = state;
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
@@ -222,5 +227,42 @@ impl Outcome {
         self.necks.clear();
         self.detached.clear();
         self.events.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::model_of;
+
+    fn cap(volume: f64, x: f64, speed: f64) -> String {
+        format!(
+            "[[drops]]\nshape = \"cap\"\non = \"table\"\ncenter = \"{x} 0 0 mm\"\nvolume = \"{volume} uL\"\n\
+             velocity = \"{speed} 0 0 m/s\"\n"
+        )
+    }
+
+    #[test]
+    fn a_merger_conserves_volume_momentum_and_center_of_mass() {
+        let mut model = model_of(&(cap(8.0, 0.0, 0.3) + &cap(2.0, 2.0, -0.1) + &cap(3.0, 20.0, 0.0)));
+        let (particles, context) = model.particles_and_context();
+        particles.state.pending = SlotIndex::first(3).collect();
+        let mut events = Vec::new();
+        particles.coalesce_contacts(&context, &mut events);
+        assert_eq!(
+            events,
+            [merge_event(
+                [1, 2].into_iter().filter_map(DropId::new).collect::<Vec<_>>().into_iter(),
+                DropId::new(1).expect("positive")
+            )]
+        );
+        let droplets = &particles.state.droplets;
+        assert_eq!(droplets.used().collect::<Vec<_>>(), [SlotIndex::new(0), SlotIndex::new(2)]);
+        let merged = droplets.get(SlotIndex::new(0));
+        assert!((merged.size.volume / 10e-9 - 1.0).abs() < 1e-9, "{}", merged.size.volume);
+        let facet = context.surface.facet(merged.motion.place.triangle);
+        let (point, velocity) = (merged.motion.place.point(context.surface), facet.lift(merged.motion.velocity));
+        assert!((point.x - 0.2 * 2e-3).abs() < 1e-9, "{point}: the center of mass");
+        assert!((velocity.x - (0.8 * 0.3 - 0.2 * 0.1)).abs() < 1e-9, "{velocity}");
     }
 }

@@ -7,7 +7,7 @@
 use glam::{DVec2, DVec3};
 use sessile_sliding::SlotIndex;
 
-use super::{ChunkLog, Fidelity, ParticleSystem, StepContext};
+use super::{ChunkLog, Fidelity, ParticleState, ParticleSystem, StepContext};
 use crate::droplets::{CHUNK, SlotRange, State};
 use crate::integrate::Segment;
 use crate::parameters::Parameters;
@@ -17,7 +17,7 @@ use crate::surface_mesh::{SolidIndex, SurfaceMesh, TriangleIndex};
 impl ParticleSystem {
     /// Marks the paths of sliding droplets where that had to wait until all have moved.
     pub(super) fn mark_wet(&mut self, context: &StepContext<'_>) {
-        let Self { droplets, substrate, fidelity, scratch, sliding, .. } = self;
+        let Self { state: ParticleState { droplets, substrate, .. }, fidelity, scratch, sliding, .. } = self;
         let waits = |solid| !is_marked_at_once(fidelity, substrate, solid);
         if !context.surface.solids().any(waits) {
             return;

@@ -9,7 +9,7 @@ use sessile_numerics::merge_sorted;
 use sessile_sliding::SlotIndex;
 
 use super::mark_wet::{is_marked_at_once, mark};
-use super::{ChunkLog, Detached, Fidelity, ParticleSystem, StepContext, TrailSegment};
+use super::{ChunkLog, Detached, Fidelity, ParticleState, ParticleSystem, StepContext, TrailSegment};
 use crate::batch::{Batch, CAPACITY, PathSegment};
 use crate::curvature::curvature;
 use crate::droplets::{CHUNK, PREFETCH, Slot, SlotRange};
@@ -47,18 +47,18 @@ impl ParticleSystem {
         self.update_sliding_list();
         let num_chunks = self.sliding.len().div_ceil(CHUNK);
         self.scratch.reserve_logs(num_chunks);
-        let Self { droplets, fidelity, substrate, neighbors, sliding, scratch, .. } = self;
+        let Self { state: ParticleState { droplets, substrate, .. }, fidelity, neighbors, sliding, scratch, .. } = self;
         let slider = Slider { context, fidelity, substrate, neighbors, dt };
         let logs = &mut scratch.logs[..num_chunks];
         droplets.par_chunks(sliding, logs, &|slots, range, log| slider.slide_chunk(slots, range, log));
-        self.transit_time = logs.iter().map(|log| log.transit_time).fold(f64::INFINITY, f64::min);
+        self.state.transit_time = logs.iter().map(|log| log.transit_time).fold(f64::INFINITY, f64::min);
         self.drift = logs.iter().fold(Drift::default(), |all, log| all.union(log.drift));
     }
 
     /// Updates the sorted list of sliding droplets; they are not in the neighbor grid until they
     /// have moved.
     fn update_sliding_list(&mut self) {
-        let Self { droplets, neighbors, sliding, .. } = self;
+        let Self { state: ParticleState { droplets, .. }, neighbors, sliding, .. } = self;
         let mut stopped = std::mem::take(&mut droplets.stopped);
         stopped.sort_unstable();
         stopped.dedup();
@@ -87,11 +87,11 @@ impl ParticleSystem {
         self.starting.sort_unstable();
         self.starting.dedup();
         for &slot in &self.starting {
-            if self.droplets[slot].state.is_sliding {
-                self.neighbors.remove_pinned(&mut self.droplets.slots, slot);
+            if self.state.droplets[slot].state.is_sliding {
+                self.neighbors.remove_pinned(&mut self.state.droplets.slots, slot);
             }
         }
-        let droplets = &self.droplets;
+        let droplets = &self.state.droplets;
         let new = self.starting.drain(..).filter(|&slot| droplets[slot].state.is_sliding);
         merge_sorted(&mut self.sliding, new, &mut self.scratch.slots);
     }

@@ -18,10 +18,10 @@ impl ParticleSystem {
         let size = Size { volume, radius, merge_radius: radius as f32, normal_acceleration: 0.0 };
         let state = State { is_sliding: motion.velocity != DVec2::ZERO, ..State::default() };
         let droplet = Droplet { id, motion, size, state };
-        if self.neighbors.is_full(self.droplets.num_slots()) {
+        if self.neighbors.is_full(self.state.droplets.num_slots()) {
             self.rebuild_neighbors(context.surface);
         }
-        let slot = self.droplets.insert(&droplet, motion.place.point(context.surface));
+        let slot = self.state.droplets.insert(&droplet, motion.place.point(context.surface));
         if state.is_sliding {
             self.starting.push(slot);
         }
@@ -35,7 +35,7 @@ impl ParticleSystem {
     fn covering(&self, solid: SolidIndex, point: DVec3) -> Option<SlotIndex> {
         let mut best: Option<(f64, SlotIndex)> = None;
         self.neighbors.covering(solid, point, |slot| {
-            let location = &self.droplets[slot].location;
+            let location = &self.state.droplets[slot].location;
             let distance = location.point.distance(point);
             let covers = location.solid == solid && distance < f64::from(location.merge_radius);
             if covers && best.is_none_or(|found| (distance, slot) < found) {
@@ -52,7 +52,7 @@ impl ParticleSystem {
         let solid = context.surface.facet(place.triangle).solid;
         match self.covering(solid, place.point(context.surface)) {
             Some(slot) => {
-                let mut droplet = self.droplets.get(slot);
+                let mut droplet = self.state.droplets.get(slot);
                 let poured = volume.max(-droplet.size.volume);
                 droplet.size.volume += poured;
                 self.update(slot, droplet, context);
@@ -74,7 +74,7 @@ impl ParticleSystem {
         affected.clear();
         let this = &*self;
         let is_affected = |&slot: &SlotIndex| {
-            let Some(droplet) = this.droplets.find(slot) else { return false };
+            let Some(droplet) = this.state.droplets.find(slot) else { return false };
             if !changed[context.surface.facet(droplet.motion.place.triangle).solid] {
                 return false;
             }
@@ -83,10 +83,10 @@ impl ParticleSystem {
                 || fitted.size.radius != droplet.size.radius
                 || (!droplet.state.is_sliding && this.exceeds_retention(&fitted, context))
         };
-        let slots = (0..self.droplets.num_slots()).into_par_iter().with_min_len(CHUNK).map(SlotIndex::new);
+        let slots = (0..self.state.droplets.num_slots()).into_par_iter().with_min_len(CHUNK).map(SlotIndex::new);
         affected.par_extend(slots.filter(is_affected));
         for &slot in &affected {
-            let droplet = self.droplets.get(slot);
+            let droplet = self.state.droplets.get(slot);
             self.update(slot, droplet, context);
         }
         self.scratch.slots = affected;
@@ -102,7 +102,7 @@ impl ParticleSystem {
             (size.merge_radius, size.normal_acceleration) = (size.radius as f32, 0.0);
             return !PaperForces::new(context, paper, &droplet.motion, size).detaches(facet, place, 0.0);
         }
-        let law = self.substrate.law(surface, place);
+        let law = self.state.substrate.law(surface, place);
         let normal = -context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
         size.normal_acceleration = normal as f32;
         let Some(flat) = law.flat_radius(liquid, size.volume, normal) else {
@@ -134,7 +134,7 @@ impl ParticleSystem {
         let facet = context.surface.facet(motion.place.triangle);
         match &self.fidelity {
             Fidelity::Physical => {
-                let forces = PhysicalForces::new(context, &self.substrate, motion, size, state);
+                let forces = PhysicalForces::new(context, &self.state.substrate, motion, size, state);
                 !forces.forces(facet, motion.place, DVec2::ZERO).is_retained()
             }
             Fidelity::Paper(paper) => {
@@ -167,7 +167,7 @@ impl ParticleSystem {
         }
         let SurfacePoint { triangle, at } = droplet.motion.place;
         if !detaches {
-            self.substrate.wet(context.surface, triangle, at, at, droplet.size.radius);
+            self.state.substrate.wet(context.surface, triangle, at, at, droplet.size.radius);
         }
         Assessed { droplet, point: droplet.motion.place.point(context.surface), detaches, starts }
     }
@@ -183,20 +183,20 @@ impl ParticleSystem {
         if starts {
             self.starting.push(slot);
         }
-        self.droplets.set(slot, &droplet);
-        self.droplets[slot].location.point = point;
+        self.state.droplets.set(slot, &droplet);
+        self.state.droplets[slot].location.point = point;
         self.insert_neighbor(slot, surface);
         // Sliding droplets query their neighbors after their next step.
         if !droplet.state.is_sliding {
-            self.pending.push(slot);
+            self.state.pending.push(slot);
         }
     }
 
     /// Removes a droplet.
     pub(super) fn remove(&mut self, slot: SlotIndex) {
-        self.neighbors.remove(&mut self.droplets.slots, slot);
-        self.trails.end(slot);
-        self.necks.remove(slot);
-        self.droplets.remove(slot);
+        self.neighbors.remove(&mut self.state.droplets.slots, slot);
+        self.state.trails.end(slot);
+        self.state.necks.remove(slot);
+        self.state.droplets.remove(slot);
     }
 }

@@ -222,12 +222,14 @@ mod tests {
             let radius = random.uniform_in(1e-3, 4e-3);
             let chart = &substrate.charts[t];
             let texels = map.texels_around(chart, [from, to], radius);
-            if !map.isometric.is_isometric(chart.at(to), &texels) {
+            if !map.texels(&surface, &substrate.charts).isometric.is_isometric(chart.at(to), &texels) {
                 continue;
             }
             even += 1.0 / 300.0;
             substrate.wet(&surface, t, from, to, radius);
-            let marks = (0..).zip(&map.wet).filter(|(_, mark)| mark.swap(0, Ordering::Relaxed) != 0);
+            let marks = (0..)
+                .zip(&map.texels(&surface, &substrate.charts).wet)
+                .filter(|(_, mark)| mark.swap(0, Ordering::Relaxed) != 0);
             let at_once: BTreeSet<usize> = marks.map(|(texel, _)| texel).collect();
             let mut one_by_one = BTreeSet::new();
             substrate.texels_near(&surface, t, from, to, radius, |texel| _ = one_by_one.insert(texel));
@@ -256,7 +258,10 @@ mod tests {
             let surface = surface_of(mesh);
             let substrate = ground_of(mesh, &surface);
             let [column, row] = [x, y].map(|share| (share * substrate.maps[0].width as f64) as usize);
-            substrate.maps[0].isometric.is_isometric(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
+            substrate.maps[0]
+                .texels(&surface, &substrate.charts)
+                .isometric
+                .is_isometric(DVec2::new(x, 1.0 - y), &[column..column + 1, row..row + 1])
         };
         assert!(even(&flat, 0.3, 0.5) && even(&flat, 0.5, 0.5) && !even(&flat, 0.01, 0.5));
         // The right half is shifted in the map, folded up, compressed, or mapped onto the left one.

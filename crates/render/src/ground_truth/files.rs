@@ -102,9 +102,10 @@ pub fn write_ground_truth(files: &GroundTruthFiles, truth: &GroundTruth, clean: 
     Ok(atomic::write(&files.flow_flo(), &flo_bytes(truth), Durability::Handed)?)
 }
 
-/// Fractions as 8-bit gray: 255 is 1.
+/// Fractions as 8-bit gray: 255 is 1, and 0 is nothing but 0.
 fn write_fractions(path: &Path, [width, height]: [usize; 2], fractions: &[f32]) -> Result<(), ImageFileError> {
-    let gray: Vec<u8> = fractions.iter().map(|share| (255.0 * share.clamp(0.0, 1.0)).round() as u8).collect();
+    let code = |share: &f32| (255.0 * share.clamp(0.0, 1.0)).round().max(if *share > 0.0 { 1.0 } else { 0.0 }) as u8;
+    let gray: Vec<u8> = fractions.iter().map(code).collect();
     write_png_gray(path, width, height, &gray)
 }
 

@@ -50,7 +50,8 @@ pub struct AdvanceReport {
 pub struct CentroidTarget {
     /// The centroid at the end of the substep, in m.
     pub at: DVec3,
-    /// Normal of the plane that the drop slides on, along which the solid decides; `None` in flight.
+    /// Normal of the plane that the drop slides on, along which the solid decides; `None` in
+    /// flight.
     pub plane: Option<DVec3>,
 }
 

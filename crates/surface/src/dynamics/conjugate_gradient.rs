@@ -14,7 +14,7 @@ use super::geometry::DropGeometry;
 use super::linear_system::{Coefficients, Constraint, LinearSystem, Operand, RigidMotion};
 use crate::chunks;
 use crate::mesh::index::VertexIndex;
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 
 /// Result of a solve.
 #[derive(Clone, Copy, Debug, Default)]

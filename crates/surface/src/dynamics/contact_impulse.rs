@@ -11,7 +11,7 @@ use glam::DVec3;
 use super::geometry::DropGeometry;
 use super::linear_system::{Coefficients, LinearSystem};
 use crate::drop::Drop;
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 
 /// Whether the constraints change the drop's velocity noticeably.
 ///

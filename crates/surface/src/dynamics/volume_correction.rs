@@ -17,10 +17,12 @@ use super::geometry::DropGeometry;
 use crate::drop::{Drop, Scratch};
 use crate::mesh::index::VertexIndex;
 use crate::mesh::{Mesh, VertexKind};
-use crate::substrate::Substrate;
+use crate::substrate::{SolidIndex, Substrate};
 
 /// Secant iterations; each gains some digits.
 const MAX_PASSES: usize = 8;
+/// Passes that put vertices back on the solids that they entered.
+const MAX_PROJECTIONS: usize = 4;
 /// Relative error of the volume at which the iteration ends.
 const TOLERANCE: f64 = 1e-11;
 
@@ -54,9 +56,46 @@ pub fn restore_volume_by_motion(drop: &mut Drop, geometry: &DropGeometry, edge: 
 ///
 /// Gives up where they would have to move by the drop's radius; the checks then reject the surface.
 pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
+    restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free);
+}
+
+/// Does the same without moving vertices into `solids`.
+///
+/// A vertex that enters a solid is put back on its surface and held there: the volume that the
+/// solid displaces appears elsewhere. `held` is reusable memory.
+pub fn restore_volume_outside(
+    drop: &mut Drop,
+    geometry: &DropGeometry,
+    substrate: &Substrate,
+    solids: &[SolidIndex],
+    held: &mut Vec<bool>,
+) {
+    held.clear();
+    held.resize(geometry.kinds.len(), false);
+    for _ in 0..MAX_PROJECTIONS {
+        restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free && !held[v]);
+        let mut entered = false;
+        for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] == VertexKind::Free) {
+            for solid in solids.iter().map(|&s| &substrate.solids()[s]) {
+                let position = &mut drop.mesh.positions[v];
+                if solid.signed_distance(*position) < 0.0 {
+                    *position = solid.closest(*position).point;
+                    entered |= !std::mem::replace(&mut held[v], true);
+                }
+            }
+        }
+        if !entered {
+            break;
+        }
+    }
+    restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free && !held[v]);
+}
+
+/// Moves the vertices that `moves` selects along their normals until the drop has its volume.
+fn restore_volume_by(drop: &mut Drop, geometry: &DropGeometry, moves: impl Fn(VertexIndex) -> bool) {
     let mut growth = 0.0;
     for v in VertexIndex::first(geometry.normals.len()) {
-        if geometry.kinds[v] == VertexKind::Free {
+        if moves(v) {
             growth += geometry.normals[v].dot(geometry.volume_gradient[v]);
         }
     }
@@ -72,7 +111,7 @@ pub fn restore_volume(drop: &mut Drop, geometry: &DropGeometry) {
             return;
         }
         for v in VertexIndex::first(geometry.normals.len()) {
-            if geometry.kinds[v] == VertexKind::Free {
+            if moves(v) {
                 drop.mesh.positions[v] += geometry.normals[v] * shift;
             }
         }
@@ -89,4 +128,27 @@ pub fn restore_volume_of(drop: &mut Drop, substrate: &Substrate, scratch: &mut S
     scratch.geometry.read(&drop.mesh, substrate);
     drop.air_area = scratch.geometry.air_area;
     restore_volume(drop, &scratch.geometry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::{TestDrops, floor};
+
+    #[test]
+    fn restoring_the_volume_moves_no_vertex_into_a_solid() {
+        let ball = "[[drops]]\nshape = \"sphere\"\ncenter = \"0 1.005 0 mm\"\nradius = \"1 mm\"\n";
+        let TestDrops { mut drops, substrate, mut scratch, .. } =
+            TestDrops::new(&format!("{}{ball}", floor(90.0, 90.0)), 0.2e-3);
+        let drop = &mut drops[0];
+        drop.volume *= 1.2;
+        scratch.geometry.read(&drop.mesh, &substrate);
+        let solids: Vec<SolidIndex> = substrate.solid_indices().collect();
+        restore_volume_outside(drop, &scratch.geometry, &substrate, &solids, &mut scratch.held);
+        let error = drop.mesh.volume() / drop.volume - 1.0;
+        assert!(error.abs() < 1e-9, "the volume is off by {error:e}");
+        let lowest = drop.mesh.bounds()[0].y;
+        assert!(lowest > -1e-12, "a vertex is {lowest} m above the floor");
+        assert!(scratch.held.contains(&true), "the floor holds no vertex");
+    }
 }

@@ -34,7 +34,7 @@ use crate::mesh::{Interface, VertexKind};
 
 /// The paper's coefficients, in SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PaperParams {
+pub struct PaperParameters {
     /// Damping μ, in 1/s.
     pub mu: f64,
     /// Laplacian damping η, in m²/s.
@@ -59,7 +59,7 @@ const SQUARE_CENTIMETERS: f64 = 1e-4;
 /// cm/s² in m/s².
 const CENTIMETERS: f64 = 1e-2;
 
-impl PaperParams {
+impl PaperParameters {
     /// From the scene; defaults are in the middle of the paper's ranges.
     ///
     /// The paper does not give ε and α. Their defaults are the speed that gravity adds in a step,
@@ -81,7 +81,7 @@ impl PaperParams {
 pub fn advance(
     drop: &mut Drop,
     context: &StepContext<'_>,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     scratch: &mut Scratch,
 ) -> AdvanceReport {
     let dt = context.dt;
@@ -147,7 +147,7 @@ fn lump(drop: &Drop, geometry: &DropGeometry, masses: &mut [f64], pull: &mut Vec
 fn apply_external_forces(
     drop: &mut Drop,
     context: &StepContext<'_>,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     geometry: &DropGeometry,
     system: &mut LinearSystem,
 ) {
@@ -168,12 +168,12 @@ fn apply_external_forces(
 }
 
 /// Share of a velocity that damping leaves in a step.
-fn kept(paper: &PaperParams, dt: f64) -> f64 {
+fn kept(paper: &PaperParameters, dt: f64) -> f64 {
     (1.0 - paper.mu * dt).max(0.0)
 }
 
 /// Damping (zhang2011, eq. 3), with η limited by its explicit stability.
-fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
+fn damp(drop: &Drop, dt: f64, paper: &PaperParameters, system: &mut LinearSystem) {
     let kept = kept(paper, dt);
     for v in drop.mesh.vertex_indices() {
         system.velocities[v] = drop.mesh.velocities[v] * kept;
@@ -191,19 +191,19 @@ fn damp(drop: &Drop, dt: f64, paper: &PaperParams, system: &mut LinearSystem) {
 ///
 /// The force is implicit, so that any α is stable: a line that advances by half an edge relative to
 /// the drop lowers its angle by about a radian. It acts between the line and the free surface,
-/// which carries the reaction by area: on a uniform solid the forces on a closed line balance.
+/// which carries the reaction by area: on a uniform solid the forces on a closed line balance. A
+/// line in a corner between solids cannot follow, and would leave the reaction to push the drop.
 fn push_contact_line(
     drop: &Drop,
     geometry: &DropGeometry,
-    paper: &PaperParams,
+    paper: &PaperParameters,
     context: &StepContext<'_>,
     system: &mut LinearSystem,
 ) {
     let dt = context.dt;
     let reach = 0.5 * drop.target_edge(context.params.edge);
     let mut sum = DVec3::ZERO;
-    let on_line = |kind: VertexKind, interface: Interface| kind == VertexKind::ContactLine && interface.is_solid();
-    for contact in geometry.contacts.iter().filter(|c| on_line(c.kind, c.interface)) {
+    for contact in geometry.contacts.iter().filter(|c| c.is_mobile_line() && c.interface.is_solid()) {
         let (v, sample) = (contact.vertex, &contact.sample);
         let normal = geometry.normals[v];
         let theta = normal.dot(sample.normal).clamp(-1.0, 1.0).acos();

@@ -20,7 +20,7 @@ use crate::dynamics::volume_correction::restore_volume_of;
 use crate::mesh::check::check_crossings;
 use crate::mesh::index::{HalfEdgeIndex, VertexIndex, plain_triangles};
 use crate::mesh::{Interface, Mesh, VertexKind};
-use crate::params::Params;
+use crate::parameters::Parameters;
 use crate::rebuild::{MAX_PASSES, encloses_its_volume, remesh_and_restore};
 use crate::substrate::Substrate;
 
@@ -65,7 +65,7 @@ pub fn self_union(mesh: &Mesh, edge: f64, volume: f64, substrate: &Substrate) ->
 /// is.
 ///
 /// Later steps do the rest of the remeshing.
-pub fn remesh_merged(drop: &mut Drop, substrate: &Substrate, params: &Params, scratch: &mut Scratch) -> bool {
+pub fn remesh_merged(drop: &mut Drop, substrate: &Substrate, params: &Parameters, scratch: &mut Scratch) -> bool {
     let valid = |drop: &Drop| {
         encloses_its_volume(drop) && check_crossings(&drop.mesh).is_ok() && drop.mesh.components().len() == 1
     };

@@ -29,6 +29,8 @@ const MAX_NODES: f64 = 6e5;
 pub enum LiquidField<'a> {
     /// Where a signed distance, in m, is negative.
     Field(&'a (dyn Fn(DVec3) -> f64 + Sync)),
+    /// Where a function is negative that is a distance, in m, only near its zero set.
+    Region(&'a (dyn Fn(DVec3) -> f64 + Sync)),
     /// In bodies whose distances are joined by a smooth minimum.
     Bodies {
         /// The bodies.
@@ -164,10 +166,10 @@ impl<'a> Obstacles<'a> {
 /// Samples the field of the liquid outside the obstacles at every node.
 fn sample_field(liquid: LiquidField<'_>, frame: &GridFrame, obstacles: &Obstacles<'_>) -> Vec<f64> {
     // The field of an outlet ends abruptly, so that it bounds no distance.
-    let is_distance = obstacles.substrate.outlets.is_empty();
+    let is_distance = obstacles.substrate.outlets.is_empty() && !matches!(liquid, LiquidField::Region(_));
     let reach = is_distance.then_some(0.5 * (BLOCK - 1) as f64 * 3f64.sqrt() * frame.cell + frame.cell);
     match liquid {
-        LiquidField::Field(field) => {
+        LiquidField::Field(field) | LiquidField::Region(field) => {
             let at = |local: DVec3, _: [usize; 3], _: bool| {
                 let point = frame.to_world(local);
                 field(point).max(obstacles.depth(point))
@@ -221,9 +223,9 @@ fn smooth_min(earlier: Option<f64>, b: f64, k: f64) -> f64 {
 ///
 /// A distance changes by at most the distance between two points. In a block whose center is
 /// farther than `reach` from the surface no node is within a cell of it, and the center's value
-/// stands for all; about a tenth of a drop's box remains. Without a `reach` all nodes are sampled. `field` is called with the position, the
-/// node, and whether it is for a block: then the position is the block's center and the node its
-/// first one.
+/// stands for all; about a tenth of a drop's box remains. Without a `reach` all nodes are sampled.
+/// `field` is called with the position, the node, and whether it is for a block: then the position
+/// is the block's center and the node its first one.
 fn sample_near_surface(
     grid: &Grid,
     reach: Option<f64>,

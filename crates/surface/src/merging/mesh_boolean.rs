@@ -241,7 +241,7 @@ impl IntersectionCurves {
         for t in TriangleIndex::first(count) {
             candidates.clear();
             tree.overlapping(&boxes[t], |leaf| {
-                candidates.extend(tree.leaves()[leaf].iter().map(|&u| TriangleIndex::new(u as usize)))
+                candidates.extend(tree.leaves()[leaf].iter().map(|&u| TriangleIndex::new(u as usize)));
             });
             candidates.retain(|&u| {
                 let tested = single || surface.bodies[t] != surface.bodies[u];

@@ -14,7 +14,7 @@ use glam::DVec3;
 
 use super::index::VertexIndex;
 use super::{Interface, Mesh, VertexKind};
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 use crate::remesh::edge_queue::EdgeQueue;
 
 /// Area over the squared longest edge below which a triangle is a needle.

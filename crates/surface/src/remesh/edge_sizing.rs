@@ -25,7 +25,7 @@ use glam::DVec3;
 use crate::mesh::index::{HalfEdgeIndex, VertexIndex};
 use crate::mesh::quality::MeshQuality;
 use crate::mesh::{Mesh, VertexKind};
-use crate::params::Numerics;
+use crate::parameters::Numerics;
 
 /// Ratio of the shortest edge to the drop's own length from which refinement is not worth its cost.
 const MIN_REFINEMENT: f64 = 0.9;

@@ -29,7 +29,7 @@ fn fast_drops_land() {
 
 /// Two plates that close completely, with a drop between them.
 #[test]
-fn p4b_closing_plates_squeeze_the_liquid_out() {
+fn closing_plates_squeeze_the_liquid_out_at_their_rim() {
     let plates = "[resolution]\nedge = \"0.3 mm\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 -3 -5 mm\"\nmax = \"5 0 5 mm\"\n\
         [[solids]]\nname = \"hi\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 2.5 -5 mm\"\nmax = \"5 5.5 5 mm\"\n\

@@ -2,6 +2,7 @@
 //! below the edge length, viscous liquids, hard impacts.
 
 use super::common::{build, cap, plane, run, sphere};
+use crate::SurfaceModel;
 use sessile_model::Model;
 
 const MATERIAL: &str =
@@ -66,4 +67,51 @@ fn drops_on_a_thin_wall_merge_as_soon_as_they_touch() {
     assert_eq!(model.drops().len(), 1, "two overlapping drops are {} drops after 2 ms", model.drops().len());
     let lowest = model.drops()[0].mesh.bounds()[0].y;
     assert!(lowest > 19.5e-3, "liquid reaches down to {} mm, through the wall", 1e3 * lowest);
+}
+
+/// The notices of a model after a run.
+fn notices_of(tables: &str, seconds: f64) -> (SurfaceModel, String) {
+    let mut model = build(tables);
+    run(&mut model, seconds);
+    let notices = model.notices().join("\n");
+    (model, notices)
+}
+
+#[test]
+fn a_drop_mostly_inside_a_solid_starts_as_a_sphere_beside_it() {
+    let block = format!("{MATERIAL}shape = \"box\"\nmin = \"-5 -5 -5 mm\"\nmax = \"5 0 5 mm\"\n");
+    for top in [0.8, -0.5] {
+        let drop = format!("[[drops]]\nshape = \"box\"\nmin = \"-2 -4 -2 mm\"\nmax = \"2 {top} 2 mm\"\n");
+        let (model, notices) = notices_of(&format!("{block}{drop}"), 0.002);
+        let volume = 4.0 * 4.0 * (top + 4.0) * 1e-9;
+        assert!((model.volume() / volume - 1.0).abs() < 1e-9, "{} m³ of {volume} m³", model.volume());
+        assert!(notices.contains("starts as a sphere"), "{notices}");
+        for &p in &model.drops()[0].mesh.positions {
+            assert!(model.world().signed_distance(p) > -0.1e-3, "liquid at {p} m is inside the block");
+        }
+    }
+}
+
+#[test]
+fn emitters_inside_a_solid_emit_nothing() {
+    let floor = plane([0.0, 1.0, 0.0], 90.0, 60.0);
+    for emitter in [
+        "kind = \"drip\"\nat = \"0 -2 0 mm\"\nradius = \"1 mm\"\nevery = \"2 ms\"\n",
+        "kind = \"tap\"\nat = \"0 -2 0 mm\"\nradius = \"1 mm\"\nspeed = \"0.5 m/s\"\n",
+        "kind = \"feed\"\nat = \"0 -2 0 mm\"\nrate = \"1000 uL/s\"\n",
+    ] {
+        let (model, notices) = notices_of(&format!("{floor}[[emitters]]\n{emitter}"), 0.01);
+        assert_eq!((model.drops().len(), model.balance().added), (0, 0.0), "{emitter}");
+        assert!(notices.contains("nothing comes out"), "{emitter}: {notices}");
+    }
+}
+
+#[test]
+fn a_drip_beside_a_wall_starts_outside_it() {
+    let floor = plane([0.0, 1.0, 0.0], 90.0, 60.0);
+    let drip = "[[emitters]]\nkind = \"drip\"\nat = \"0 0.4 0 mm\"\nradius = \"1 mm\"\nevery = \"1 s\"\n";
+    let mut model = build(&format!("{floor}{drip}"));
+    run(&mut model, 1e-4);
+    let lowest = model.drops()[0].mesh.bounds()[0].y;
+    assert!(lowest > -1e-5, "liquid starts {lowest} m above the floor");
 }

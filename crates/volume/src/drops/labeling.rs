@@ -3,7 +3,7 @@
 use sessile_frames::{Event, Ids};
 
 use super::{Component, Label, TargetVolume, UnresolvedDrop};
-use crate::params::NumericalParameters;
+use crate::parameters::NumericalParameters;
 use crate::tiles::{CellIndex, Field};
 
 /// Cells that a component has in common with a drop of the previous step.
@@ -76,10 +76,12 @@ impl Labeling<'_> {
             .collect();
         parts.retain(|part| !is_fragment[part.component as usize]);
         let best = self.distribute_targets(&parts);
+        // Without any drop there is no volume for a component that none continues.
+        let has_drops = best.iter().any(Option::is_some);
         for (index, best) in best.into_iter().enumerate() {
             self.components[index].label = match best {
                 Some(id) => Label::drop(id),
-                None if is_fragment[index] => Label::FRAGMENT,
+                None if is_fragment[index] || !has_drops => Label::FRAGMENT,
                 None => {
                     *self.next_id += 1;
                     Label::drop(*self.next_id - 1)

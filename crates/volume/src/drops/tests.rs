@@ -4,7 +4,7 @@ use glam::DVec3;
 use sessile_frames::{Event, Ids};
 
 use super::{Drops, Label, LabelInput, TargetVolume};
-use crate::params::NumericalParameters;
+use crate::parameters::NumericalParameters;
 use crate::projection::Projection;
 use crate::testing::{no_solids, sampled};
 use crate::tiles::{Field, Tiles, Topology};

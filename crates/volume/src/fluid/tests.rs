@@ -8,9 +8,10 @@ use sessile_world::World;
 
 use super::{Fluid, StepContext};
 use crate::drops::{Label, TargetVolume};
-use crate::params::Parameters;
+use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::projection::capillary_time_step;
+use crate::speed_limit::limit_speed;
 use crate::state::State;
 use crate::testing::{Advancing, plane_world, test_parameters};
 use crate::tiles::{CellIndex, Topology};
@@ -130,6 +131,24 @@ fn gravity_accelerates_a_free_drop_by_g_dt() {
     // The mean over cells includes the oscillation of a disc that is not exactly at rest on the
     // grid: 0.3 mm/s.
     assert!((mean - expected).length() < 0.03 * expected.length(), "{mean} m/s, expected {expected}");
+}
+
+/// 100 m/s on one face beside liquid at 20 m/s: ten times the mean speed, 20 m/s, and that of short
+/// waves, √(γ/ρh) = 0.85 m/s, is not reached; 300 m/s are slowed to it.
+#[test]
+fn only_faces_beyond_all_speeds_of_the_flow_are_slowed_and_counted() {
+    let (mut fluid, world) = disc(test_parameters(), DVec3::new(20.0, 0.0, 0.0));
+    let cell = fluid.state.grid.tiles.find([2, 1, 0]).unwrap();
+    let context = context(&world, 1e-6, DVec3::ZERO);
+    for (speed, slowed) in [(-100.0, 0), (-300.0, 1)] {
+        fluid.state.velocity[1].values_mut()[cell] = speed;
+        let report = limit_speed(&mut fluid.state, &fluid.params, &context);
+        let left = fluid.state.velocity[1].values()[cell];
+        assert_eq!(report.faces, slowed, "faces slowed at {speed} m/s");
+        let expected = if slowed == 0 { speed } else { -10.0 * (20.0 + 0.854) };
+        // The face itself raises the mean speed by 6 %.
+        assert!((left / expected - 1.0).abs() < 0.1, "{left} m/s are left of {speed}, expected {expected}");
+    }
 }
 
 /// A velocity that is not a number is reported with its cell by the first solve that meets it.

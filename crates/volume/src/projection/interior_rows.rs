@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::faces::{FaceFlags, classify_faces};
     use crate::line_state::LineState;
-    use crate::params::NumericalParameters;
+    use crate::parameters::NumericalParameters;
     use crate::testing::{Random, cap_on_plane};
 
     /// Interior cells of half a ball on a plane: their equations by the row and by the cell.

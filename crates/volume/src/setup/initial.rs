@@ -32,23 +32,22 @@ struct NearestSurface {
 impl Setup {
     /// A grid with the scene's drops on it, and the ids of drops whose volume must be measured.
     ///
-    /// The surface of drop `k` is moved out by `shifts[k]`, in cells. Drops that overlap become
-    /// their union. Part of a drop that overlaps a solid or a side of the
+    /// Drops that overlap become their union. Part of a drop that overlaps a solid or a side of the
     /// domain does not exist, and a drop longer than the domain's period overlaps itself. Their
     /// volumes are what the grid holds.
-    pub fn fill(&self, world: &World, shifts: &[f64]) -> Result<(Fluid, Vec<u32>), VolumeError> {
+    pub fn fill(&self, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
         let state = State::new(self.h, self.origin, self.topology, self.sides.clone());
         let mut fluid = Fluid::new(state, self.parameters);
         fluid.adapt(world, &self.initial_tiles(world)?);
         let drops = world.initial_drops();
-        let (owners, overlaps) = self.write_phi(&mut fluid.state, drops, shifts);
+        let (owners, overlaps) = self.write_phi(&mut fluid.state, drops);
         let unmeasured = self.write_drops(&mut fluid.state, drops, &owners, overlaps);
         Ok((fluid, unmeasured))
     }
 
     /// Writes φ; returns the drop whose surface is nearest to each cell, and whether each drop
     /// overlaps another one.
-    fn write_phi(&self, state: &mut State, drops: &[InitialDrop], shifts: &[f64]) -> (Vec<Option<u32>>, Vec<bool>) {
+    fn write_phi(&self, state: &mut State, drops: &[InitialDrop]) -> (Vec<Option<u32>>, Vec<bool>) {
         let (num_tiles, images) = (state.grid.tiles.len(), self.images());
         let near: Vec<Vec<u32>> =
             (0..num_tiles).map(|slot| self.drops_near_tile(state, drops, &images, slot)).collect();
@@ -58,7 +57,7 @@ impl Setup {
             let in_use = index.local() < state.grid.tiles.cells_in_use();
             if in_use && state.solids.distance.values()[index] > -SOLID_BAND {
                 let candidates = near[index.slot()].iter().copied();
-                let nearest = self.nearest_surface(drops, shifts, &images, candidates, state.grid.center(index));
+                let nearest = self.nearest_surface(drops, &images, candidates, state.grid.center(index));
                 state.phi.values_mut()[index] = nearest.distance;
                 *owner = nearest.number;
                 if nearest.num_inside > 1 && !state.solids.contains_center(index) {
@@ -72,7 +71,7 @@ impl Setup {
             shared.retain(|cell| far.binary_search(cell).is_err());
             for index in far {
                 let others = near[index.slot()].iter().copied().filter(|number| Some(*number) != owners[index]);
-                let nearest = self.nearest_surface(drops, shifts, &images, others, state.grid.center(index));
+                let nearest = self.nearest_surface(drops, &images, others, state.grid.center(index));
                 state.phi.values_mut()[index] = nearest.distance;
                 owners[index] = nearest.number;
             }
@@ -146,7 +145,6 @@ impl Setup {
     fn nearest_surface(
         &self,
         drops: &[InitialDrop],
-        shifts: &[f64],
         images: &[DVec3],
         candidates: impl Iterator<Item = u32>,
         place: DVec3,
@@ -161,7 +159,7 @@ impl Setup {
             if gap.length() > (PHI_MAX + 1.0) * self.h {
                 continue;
             }
-            let distance = drop.free_surface_distance(place) / self.h - shifts[number as usize];
+            let distance = drop.free_surface_distance(place) / self.h;
             best.num_inside += u32::from(distance < 0.0);
             if best.number.is_none() || distance < best.distance {
                 (best.distance, best.number) = (distance, Some(number));

@@ -181,3 +181,37 @@ fn the_triangulated_sphere_is_closed_and_encloses_the_drops_volume() {
     let expected = 28.0 * H.powi(3);
     assert!((mesh.volume() / expected - 1.0).abs() < 1e-9, "{} for {expected}", mesh.volume());
 }
+
+/// Two discs of 10 mm radius and 3 mm thickness, a tenth of a cell apart.
+struct ClosedPlates;
+
+impl Environment for ClosedPlates {
+    fn liquid(&self, _point: DVec3) -> f64 {
+        f64::INFINITY
+    }
+
+    fn solid(&self, point: DVec3) -> Option<(f64, DVec3, DVec3)> {
+        let middle = (0.05 * H + 1.5e-3) * point.y.signum();
+        let out = DVec3::new(point.x, 0.0, point.z).length() - 10e-3;
+        let up = (point.y - middle).abs() - 1.5e-3;
+        let side = (point.y - middle).signum() * DVec3::Y;
+        let outward = DVec3::new(point.x, 0.0, point.z).normalize_or_zero();
+        Some(if up > out { (up, side, DVec3::ZERO) } else { (out, outward, DVec3::ZERO) })
+    }
+
+    fn inside(&self, _point: DVec3) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_drop_between_closed_plates_leaves_at_their_rim() {
+    let start = drop(3, DVec3::new(2e-3, 0.0, -1e-3), DVec3::ZERO, 20.0);
+    let (mut spray, mut gone) = (spray(&[start]), Vec::new());
+    spray.advance(1e-5, MIN_GRID_VOLUME, G, &ClosedPlates, &mut gone, &mut Vec::new());
+    assert!(gone.is_empty(), "{gone:?}");
+    let found = spray.drops()[0];
+    let distance = DVec3::new(found.at.x, 0.0, found.at.z).length();
+    assert!((10e-3..11e-3).contains(&distance) && found.at.y.abs() < H, "the drop is at {} m", found.at);
+    assert_eq!(found.volume, start.volume);
+}

@@ -45,13 +45,13 @@ pub fn compensate_volume(
     liquid: &impl ExtractionFields,
 ) {
     let (ids, mut bodies) = find_bodies(mesh, joined, h, liquid);
-    let body_of: Vec<u32> = mesh.owners.iter().map(|id| place(&ids, *id).map_or(u32::MAX, |at| ids[at].1)).collect();
+    let body_of: Vec<u32> = mesh.owners.iter().map(|&id| body_of_drop(&ids, id)).collect();
     for _ in 0..PASSES {
         measure(mesh, &body_of, &mut bodies);
         let (bodies, body_of) = (&bodies, &body_of);
         mesh.positions.par_iter_mut().enumerate().for_each(|(v, position)| {
-            let Some(body) = bodies.get(body_of[v] as usize).filter(|body| body.shift != 0.0) else { return };
-            if matches!(kinds[v], VertexKind::Interface | VertexKind::ContactLine) {
+            let body = &bodies[body_of[v] as usize];
+            if body.shift != 0.0 && matches!(kinds[v], VertexKind::Interface | VertexKind::ContactLine) {
                 let normal = liquid.phi_at(*position).1.normalize_or_zero();
                 *position = displaced(*position, kinds[v], normal, body.shift, planar, liquid);
             }
@@ -59,8 +59,9 @@ pub fn compensate_volume(
     }
 }
 
-fn place(ids: &[(u32, u32)], id: u32) -> Option<usize> {
-    ids.binary_search_by_key(&id, |known| known.0).ok()
+/// The body that a drop belongs to.
+fn body_of_drop(ids: &[(u32, u32)], id: u32) -> u32 {
+    ids[ids.binary_search_by_key(&id, |known| known.0).expect("every owner is listed")].1
 }
 
 /// The body of each drop, by id, and the bodies.

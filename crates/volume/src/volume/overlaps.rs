@@ -140,11 +140,14 @@ fn a_box_starts_with_its_volume() {
     let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
     assert!((body - 1.0).abs() < 1e-3, "at the start the frame encloses {body} of the balance");
     assert!((grid - 1.0).abs() < 1e-3, "at the start the grid holds {grid} of the balance");
-    // While surface tension rounds the edges, a step loses up to 1 %.
-    run_to(&mut volume, 2e-3);
-    let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
-    assert!((body - 1.0).abs() < 1e-3, "the frame encloses {body} of the balance");
-    assert!((grid - 1.0).abs() < 2e-3, "the grid holds {grid} of the balance");
+    // While surface tension rounds the edges of a box this coarse, a step loses some thousandths:
+    // 1 % is where a notice is due. Then the grid must hold what the balance counts.
+    for (time, tolerance) in [(2e-3, 1e-2), (12e-3, 1e-3)] {
+        run_to(&mut volume, time);
+        let (body, grid) = (body_over_balance(&volume), grid_over_balance(&volume));
+        assert!((body - 1.0).abs() < 1e-3, "at {time} s the frame encloses {body} of the balance");
+        assert!((grid - 1.0).abs() < tolerance, "at {time} s the grid holds {grid} of the balance");
+    }
 }
 
 /// Largest relative difference between grid and balance while a drop of 17 cells across hits a

@@ -4,11 +4,11 @@ use glam::DVec3;
 use sessile_scene::types::{Fidelity, Scene};
 use sessile_wetting::Liquid;
 
-use crate::dynamics::zhang2011::PaperParams;
+use crate::dynamics::zhang2011::PaperParameters;
 
 /// Constant inputs of a run.
 #[derive(Clone, Debug)]
-pub struct Params {
+pub struct Parameters {
     /// The liquid.
     pub liquid: Liquid,
     /// Shortest edge length e, in m (`resolution.edge`).
@@ -20,14 +20,14 @@ pub struct Params {
     /// Longest step that the scene asks for, in s (`surface.dt`).
     pub max_step: Option<f64>,
     /// Coefficients of the paper's operators, where `fidelity = "paper"` selects them.
-    pub paper: Option<PaperParams>,
+    pub paper: Option<PaperParameters>,
     /// Corners of the domain, in m; drops that leave it are removed.
     pub domain: Option<[DVec3; 2]>,
     /// Tunables of the numerical method.
     pub numerics: Numerics,
 }
 
-impl Params {
+impl Parameters {
     /// The parameters of a scene, with default numerics.
     pub fn new(scene: &Scene) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Params {
             settle: scene.time.settle,
             self_merge: scene.surface.self_collision.unwrap_or(false),
             max_step: scene.surface.dt,
-            paper: (scene.fidelity == Fidelity::Paper).then(|| PaperParams::new(&scene.surface)),
+            paper: (scene.fidelity == Fidelity::Paper).then(|| PaperParameters::new(&scene.surface)),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             numerics: Numerics::default(),
         }

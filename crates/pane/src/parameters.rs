@@ -3,7 +3,7 @@
 //! None of them is measured. docs/pane.md explains each choice and what it affects.
 
 /// Parameters of the pane model.
-pub struct Params {
+pub struct Parameters {
     /// Default cell side in the physical mode, in m; well below the size of drops that slide on
     /// most solids.
     pub cell_size: f64,
@@ -66,7 +66,7 @@ pub struct Params {
 }
 
 /// The parameters.
-pub const PARAMS: Params = Params {
+pub const PARAMETERS: Parameters = Parameters {
     cell_size: 1e-3,
     cells_along_shorter_side: 64.0,
     max_cells: 1 << 26,

@@ -1,0 +1,101 @@
+//! Keeps displayed shapes out of solids.
+//!
+//! Vertices inside a solid are moved to its surface, and the rest of the free surface until the
+//! volume is right ([`confine`]). Where that finds no shape, the droplet is shown as a ball that
+//! the solids cut ([`cut_ball`]).
+
+use glam::DVec3;
+use sessile_shapes::{DropMesh, confine, cut_ball};
+use sessile_world::Solid;
+
+use super::{Cut, FrameBuilder};
+use crate::droplets::Droplet;
+use crate::surface_mesh::SolidIndex;
+
+/// Number of vertices at which a draped droplet is tested for cutting into its solid.
+const CHECKED_VERTICES: usize = 96;
+/// Depth of a vertex in a solid that cannot be overlooked, in cube roots of the volume.
+const VISIBLE_DEPTH: f64 = 0.02;
+/// Heights of the center of a cut ball over the place of its droplet, in cube roots of its volume:
+/// that with most room is taken.
+const CENTER_HEIGHTS: [f64; 5] = [0.3, 0.2, 0.1, 0.05, 0.02];
+/// Depth in an open solid, in cube roots of the volume, beyond which a droplet is behind it.
+const DEEP: f64 = 2.0;
+/// Gap between a cut ball and a solid, in cube roots of its volume.
+const TOUCH: f64 = 1e-4;
+
+impl FrameBuilder<'_> {
+    /// Moves the free surface of a droplet out of other solids, and out of its own one if it may
+    /// cut into it; `false` if it cannot. In world coordinates.
+    pub(super) fn confine(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, may_cut: Cut) -> bool {
+        let nearby = &self.context.setup.nearby_solids[own];
+        if may_cut == Cut::Never && nearby.is_empty() {
+            return true;
+        }
+        let positions = &built.mesh.positions;
+        let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
+        let reach = positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt();
+        let near = |other: &&SolidIndex| self.solids[**other].signed_distance(center) < reach;
+        let mut obstacles: Vec<&Solid> = nearby.iter().filter(near).map(|&other| &self.solids[other]).collect();
+        if may_cut != Cut::Never {
+            obstacles.push(&self.solids[own]);
+        }
+        // Deeper vertices are behind an open solid.
+        let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
+        let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
+        let step = |solid: &Solid| match may_cut {
+            Cut::Possible if solid.index() == own.to_usize() => (positions.len() / CHECKED_VERTICES).max(1),
+            _ => 1,
+        };
+        let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));
+        obstacles.retain(cuts);
+        if obstacles.is_empty() {
+            return true;
+        }
+        let own = &self.solids[own];
+        let fits = confine(built, volume, |at, stays| {
+            let mut moved = at;
+            for solid in &obstacles {
+                if is_inside(solid, moved) {
+                    moved = solid.closest(moved).point;
+                }
+            }
+            if moved == at {
+                return None;
+            }
+            Some(if stays { own.closest(moved).point } else { moved })
+        });
+        // Between two solids a vertex that is out of one may be in the other.
+        let remains =
+            |solid: &Solid, p: DVec3| (-deep..-VISIBLE_DEPTH * volume.cbrt()).contains(&solid.signed_distance(p));
+        fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| remains(solid, p)))
+    }
+
+    /// A droplet near `place` (in m, in the world) whose shape does not fit between the solids: a
+    /// ball that they cut. `None` without room for it.
+    pub(super) fn cut_ball(&self, droplet: &Droplet, place: DVec3, own: SolidIndex) -> Option<DropMesh> {
+        let size = droplet.size.volume.cbrt();
+        let nearby = self.context.setup.nearby_solids[own].iter().chain([&own]).map(|&solid| &self.solids[solid]);
+        // What the place is deep in is behind an open solid.
+        let solids: Vec<&Solid> = nearby.filter(|solid| solid.signed_distance(place) > -DEEP * size).collect();
+        let distance = |p: DVec3| solids.iter().map(|solid| solid.signed_distance(p)).fold(f64::INFINITY, f64::min);
+        let (up, touch) = (self.solids[own].closest(place).normal, TOUCH * size);
+        let centers = CENTER_HEIGHTS.map(|height| place + up * (height * size));
+        let center = centers.into_iter().max_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
+        if distance(center) < 2.0 * touch {
+            return None;
+        }
+        cut_ball(center, droplet.size.volume, |direction, farthest| {
+            // Sphere tracing: nothing is nearer than the distance.
+            let mut t = 0.0;
+            while t < farthest {
+                let gap = distance(center + direction * t);
+                if gap < touch {
+                    return Some(t);
+                }
+                t += gap;
+            }
+            None
+        })
+    }
+}

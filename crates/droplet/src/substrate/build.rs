@@ -1,0 +1,132 @@
+//! Builds the map of a solid: its size, its wetting laws and, at the first contact with liquid, its
+//! texels.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU8;
+
+use glam::DVec2;
+use sessile_geometry::TriMesh;
+use sessile_numerics::OptionalIndex;
+use sessile_wetting::{Liquid, SlidingLaw, Wetting};
+use sessile_world::Solid;
+
+use super::isometry::IsometricTiles;
+use super::{Chart, SurfaceMap, Texels};
+use crate::film_map::FilmMap;
+use crate::parameters::Parameters;
+use crate::surface_mesh::{SolidIndex, SurfaceMesh, TriangleIndex};
+
+/// Largest number of wetting laws per solid.
+const MAX_LAWS: usize = 4096;
+
+impl SurfaceMap {
+    /// Dry texels.
+    #[cold]
+    pub(super) fn dry_texels(&self, surface: &SurfaceMesh, charts: &[Chart]) -> Texels {
+        let count = self.width * self.height;
+        let (owner, shared) = self.assign_texels(surface, charts);
+        let size = (self.width, self.height);
+        let isometric = IsometricTiles::new(size, &owner, &shared, charts, surface, surface.triangles_of(self.solid));
+        let wet = (0..count).map(|_| AtomicU8::new(0)).collect();
+        Texels { owner, wet, isometric, film: FilmMap::new(self.width, self.height) }
+    }
+
+    /// Assigns each texel to the triangle that covers its center; also returns the texels covered
+    /// by several.
+    fn assign_texels(
+        &self,
+        surface: &SurfaceMesh,
+        charts: &[Chart],
+    ) -> (Vec<OptionalIndex<TriangleIndex>>, Vec<usize>) {
+        let mut owners: Vec<OptionalIndex<TriangleIndex>> = vec![OptionalIndex::NONE; self.width * self.height];
+        let covers = |t: TriangleIndex, at: DVec2, depth: f64| {
+            surface.facet(t).depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
+        };
+        let mut shared = Vec::new();
+        for t in surface.triangles_of(self.solid) {
+            let uvs = surface.facet(t).corners.map(|corner| charts[t].at(corner));
+            let low = uvs[0].min(uvs[1]).min(uvs[2]);
+            let high = uvs[0].max(uvs[1]).max(uvs[2]);
+            let [columns, rows] = self.texel_box(low, high);
+            for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
+                let (texel, center) = (row * self.width + column, self.texel_center(column, row));
+                match owners[texel].get() {
+                    None if covers(t, center, -1e-9) => owners[texel] = OptionalIndex::some(t),
+                    Some(owner) if covers(t, center, 1e-9) && covers(owner, center, 1e-9) => shared.push(texel),
+                    _ => {}
+                }
+            }
+            // A triangle smaller than a texel owns the texel at its center unless that has an
+            // owner.
+            let home = self.texel((uvs[0] + uvs[1] + uvs[2]) / 3.0);
+            owners[home].get_or_insert_with(|| t);
+        }
+        (owners, shared)
+    }
+}
+
+/// Builds the map of one solid.
+pub(super) struct MapBuilder<'a> {
+    pub(super) solid: SolidIndex,
+    pub(super) built: &'a Solid,
+    pub(super) liquid: &'a Liquid,
+    pub(super) parameters: &'a Parameters,
+}
+
+impl MapBuilder<'_> {
+    /// Builds the map; appends the laws that it uses.
+    pub(super) fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
+        let Self { solid, built, liquid, parameters } = *self;
+        let (least, most) = parameters.map_size;
+        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
+        let mut map = SurfaceMap {
+            solid,
+            width: side,
+            height: side,
+            texels: OnceLock::new(),
+            laws: Vec::new(),
+            uniform: 0,
+            has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+            texel_size: mesh.area().sqrt() / side as f64,
+        };
+        if built.wets_uniformly() {
+            map.uniform = laws.len() as u16;
+            laws.push(SlidingLaw::new(liquid, &built.wetting_at(DVec2::splat(0.5))));
+        } else {
+            map.laws = self.varying_laws(&map, laws);
+        }
+        map
+    }
+
+    /// A law per texel; similar angles share one.
+    fn varying_laws(&self, map: &SurfaceMap, laws: &mut Vec<SlidingLaw>) -> Vec<u16> {
+        let texels = (0..map.height).flat_map(|row| (0..map.width).map(move |column| (column, row)));
+        let wetting_at = |(column, row)| self.built.wetting_at(map.texel_center(column, row));
+        let wettings: Vec<Wetting> = texels.map(wetting_at).collect();
+        let mut step = self.parameters.angle_step;
+        loop {
+            let key = |w: &Wetting| {
+                [w.advancing, w.receding, w.wet_advancing.unwrap_or(0.0)].map(|angle| (angle / step).round() as i64)
+            };
+            let mut known: BTreeMap<[i64; 3], u16> = BTreeMap::new();
+            let mut added = Vec::new();
+            let index_of = |wetting: &Wetting| {
+                if let Some(&index) = known.get(&key(wetting)) {
+                    return Some(index);
+                }
+                let index = u16::try_from(laws.len() + added.len()).ok().filter(|_| added.len() < MAX_LAWS)?;
+                known.insert(key(wetting), index);
+                added.push(SlidingLaw::new(self.liquid, wetting));
+                Some(index)
+            };
+            let indices: Option<Vec<u16>> = wettings.iter().map(index_of).collect();
+            if let Some(indices) = indices {
+                laws.append(&mut added);
+                return indices;
+            }
+            // Too many laws: coarser angles.
+            step *= 2.0;
+        }
+    }
+}
