@@ -206,6 +206,6 @@ fn ctrl_c_keeps_finished_images_and_prints_how_to_resume() {
     let mut stderr = String::new();
     rest.read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
-    let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames 0..2 --size 320x180 --samples 100000` renders the rest";
+    let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames 0..2 --size=320x180 --samples=100000` renders the rest";
     assert!(stderr.contains(again), "{stderr}");
 }
