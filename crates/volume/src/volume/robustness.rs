@@ -138,8 +138,10 @@ fn p4b_closing_plates_let_no_liquid_through() {
         run_to(&mut volume, 1e-3 * f64::from(ms));
         let under = 1e-3 * (1.6 - 1.6 * f64::from(ms.min(12)) / 12.0) + 1e-6;
         let frame = volume.frame();
-        let above = surface(&frame).positions.iter().filter(|at| at.y > under).count();
-        assert_eq!(above, 0, "{above} vertices above the underside of the plate after {ms} ms");
+        // Beside the plates, liquid that leaves at their rim may rise above the underside.
+        let within = |at: &&DVec3| at.y > under && at.x.abs() < 6e-3 && at.z.abs() < 6e-3;
+        let above = surface(&frame).positions.iter().filter(within).count();
+        assert_eq!(above, 0, "{above} vertices in or above the plate after {ms} ms");
     }
     let (present, lost) = (volume.fluid.state.drops.total() * volume.setup.cell_volume(), volume.totals.lost);
     println!("{:.3} µL present, {:.3} µL lost", 1e9 * present, 1e9 * lost);
