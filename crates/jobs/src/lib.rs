@@ -43,7 +43,7 @@
 //! # Ok::<(), sessile_jobs::JobsError>(())
 //! ```
 //!
-//! [`slurm::submit`] submits the same plan to a cluster; both can be used in turn on one folder.
+//! [`slurm::submit()`] submits the same plan to a cluster; both can be used in turn on one folder.
 //!
 //! Rules for the commands of items:
 //!

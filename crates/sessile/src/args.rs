@@ -40,7 +40,7 @@ pub enum Command {
     /// Run a scene many times with varied values, or search for a threshold
     ///
     /// Runs every combination of the values of the keys, which are given here or in the scene's
-    /// [sweep] table, and gathers the measures of all runs into one table, results.csv and
+    /// `[sweep]` table, and gathers the measures of all runs into one table, results.csv and
     /// results.parquet, with plots in report.html. A repeated command executes only what is
     /// missing.
     ///
