@@ -169,10 +169,11 @@ pub fn longest_on(run: &PanelRun, solid: &str) -> Option<f64> {
     largest(on.map(|drop| drop.bounds[1].y - drop.bounds[0].y))
 }
 
-/// Largest speed of a drop on the named solid, in m/s.
-pub fn top_speed_on(run: &PanelRun, solid: &str) -> Option<f64> {
-    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid));
-    largest(on.map(|drop| drop.velocity.length()))
+/// Largest speed of drop `id` on solids, before it merges, in m/s.
+pub fn top_speed(run: &PanelRun, id: u32) -> Option<f64> {
+    let volume = drop_of(run.frames.first()?, id)?.volume;
+    let same = run.drops().filter(|drop| drop.id == id && drop.on.is_some() && drop.volume <= 1.001 * volume);
+    largest(same.map(|drop| drop.velocity.length()))
 }
 
 /// Angle from the top of a sphere at which drops leave it, largest over the drops, in degrees.

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::Bound::{AtLeast, AtMost, Between};
 use super::{Check, Figure, Panel, Paper};
-use crate::measures::{aspect, distance_slid, leaving_angle, lowest_departure, merges, top_speed_on};
+use crate::measures::{aspect, distance_slid, leaving_angle, lowest_departure, merges, top_speed};
 
 const PAPER: Paper = Paper::Fournier1998;
 
@@ -33,15 +33,15 @@ pub const FIGURES: &[Figure] = &[
         panels: &[paper("viscosities", &[], 4)],
         checks: &[
             Check {
-                measure: "top speed on the second plate over the third's",
+                measure: "speed of 18 µL on the second plate over the third",
                 panel: 0,
-                value: |runs| Some(top_speed_on(&runs[0], "thicker")? / top_speed_on(&runs[0], "thickest")?),
+                value: |runs| Some(top_speed(&runs[0], 5)? / top_speed(&runs[0], 9)?),
                 bound: Between(8.0, 12.0),
             },
             Check {
-                measure: "top speed on the first plate over the second's",
+                measure: "speed of 18 µL on the first plate over the second",
                 panel: 0,
-                value: |runs| Some(top_speed_on(&runs[0], "thin")? / top_speed_on(&runs[0], "thicker")?),
+                value: |runs| Some(top_speed(&runs[0], 1)? / top_speed(&runs[0], 5)?),
                 bound: Between(8.0, 12.0),
             },
         ],

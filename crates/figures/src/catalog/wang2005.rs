@@ -122,7 +122,7 @@ pub const FIGURES: &[Figure] = &[
         number: "figure 9",
         shows: "The same drops on three upright panes: short trails on the left, long ones in the middle (low receding \
                 angle), and drops that follow earlier paths on the right (wetting history).",
-        stated: "90°/60° left; 90°/30° with a bounded receding tension in the middle; 90°/60° and 60° on wet ground right",
+        stated: "90°/60° left; 90°/30° with a bounded receding tension in the middle; 90°/60°, and 60° where wet, right",
         chosen: "size of the panes and drops, the bound of 10 mN/m",
         panels: &[Panel {
             name: "physical",
