@@ -38,6 +38,8 @@ pub struct Solid {
     world_from_primitive: Pose,
     velocity: RigidVelocity,
     motion_override: Option<KinematicOverride>,
+    /// Uniform wetting in place of the material's.
+    wetting_by_hand: Option<Wetting>,
 }
 
 /// The meshed rectangle of a plane: (u, v, normal) is right-handed and orthonormal.
@@ -112,6 +114,7 @@ impl Solid {
             world_from_primitive: rest_from_primitive,
             velocity: RigidVelocity::ZERO,
             motion_override: None,
+            wetting_by_hand: None,
         };
         built.advance_to(0.0);
         Ok(built)
@@ -163,6 +166,11 @@ impl Solid {
         self.motion_override.is_some() || self.scene.motion.len() > 1
     }
 
+    /// Whether a motion given by hand has replaced its keyframes.
+    pub fn is_moved_by_hand(&self) -> bool {
+        self.motion_override.is_some()
+    }
+
     /// Signed distance at a point of the world, in m; negative inside the solid.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         self.primitive.signed_distance(self.world_from_primitive.apply_inverse(point))
@@ -193,12 +201,12 @@ impl Solid {
 
     /// Wetting properties at texture coordinates `uv`.
     pub fn wetting_at(&self, uv: DVec2) -> Wetting {
-        self.material.at(uv)
+        self.wetting_by_hand.unwrap_or_else(|| self.material.at(uv))
     }
 
     /// Whether the wetting properties are the same everywhere.
     pub fn wets_uniformly(&self) -> bool {
-        self.material.is_uniform()
+        self.wetting_by_hand.is_some() || self.material.is_uniform()
     }
 
     /// The meshed rectangle at the current pose, if the solid is a plane.
@@ -253,6 +261,11 @@ impl Solid {
         self.world_from_rest = pose;
         self.world_from_primitive = pose.after(&self.rest_from_primitive);
         self.velocity = velocity;
+    }
+
+    /// Replaces the material's wetting by a uniform one (`None`: uses the material again).
+    pub(crate) fn set_wetting_by_hand(&mut self, wetting: Option<Wetting>) {
+        self.wetting_by_hand = wetting;
     }
 
     /// The motion that overrides the keyframes.
