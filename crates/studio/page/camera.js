@@ -56,7 +56,8 @@ export class Camera {
         this.distance = (0.44 * fit) / Math.tan(FOV / 2);
       } else {
         this.pitch = 0.62;
-        this.distance *= 0.85;
+        this.distance *= 0.72;
+        this.yaw = 0.25;
       }
     }
   }

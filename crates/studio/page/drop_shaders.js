@@ -153,8 +153,8 @@ void main() {
   float path = hits ? reach : 2.0 * vShape.w * cosine;
   through *= exp(-uTint * min(path, 0.02));
   vec3 c = mix(through, mirror, fresnel);
-  float glint = pow(max(dot(mirrored, uSun), 0.0), 700.0);
-  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + fresnel) * 24.0;
+  float glint = pow(max(dot(mirrored, uSun), 0.0), 220.0);
+  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + fresnel) * 9.0;
   if (uContactLine == 1 && vRim > 0.93) c = mix(c, vec3(1.0, 0.3, 0.05), 0.85);
   color = vec4(toneMap(c), 1.0);
 }`;

@@ -37,21 +37,19 @@ const TINTS = {
 export class Renderer {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
+    this.software = isSoftware();
+    const gl = canvas.getContext("webgl2", { antialias: !this.software, alpha: false, powerPreference: "high-performance" });
     if (!gl) throw new Error("WebGL2 is not available");
     this.canvas = canvas;
     this.gl = gl;
     this.half = gl.getExtension("EXT_color_buffer_float") || gl.getExtension("EXT_color_buffer_half_float");
     gl.getExtension("OES_texture_float_linear");
-    const info = gl.getExtension("WEBGL_debug_renderer_info");
-    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-    this.software = /swiftshader|llvmpipe|software/i.test(name);
     /** @type {Vec3} */
     this.sun = normalize([0.45, 0.75, 0.5]);
     this.show = { wet: false, contactLine: false };
     this.solids = [];
     this.environmentKind = 0;
-    this.scale = 1;
+    this.scale = this.software ? 0.75 : 1;
     this.build();
   }
 
@@ -427,7 +425,7 @@ export class Renderer {
     gl.uniform3fv(program.at("uRight"), eye.right);
     gl.uniform3fv(program.at("uUp"), eye.up);
     gl.uniform3fv(program.at("uForward"), eye.forward);
-    gl.uniform1f(program.at("uBlur"), this.environmentKind === 0 ? 4.2 : 5.0);
+    gl.uniform1f(program.at("uBlur"), this.environmentKind === 0 ? 3.2 : 4.5);
     gl.bindVertexArray(this.empty);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
@@ -561,4 +559,14 @@ export class Renderer {
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, free.subarray(0, count), gl.STREAM_DRAW);
     gl.drawElements(gl.TRIANGLES, count, gl.UNSIGNED_INT, 0);
   }
+}
+
+/** Whether pictures are drawn without a graphics card: then fewer pixels are drawn. */
+function isSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) return false;
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }

@@ -17,8 +17,9 @@ vec2 environmentAt(vec3 d) {
 }
 vec3 environment(vec3 d, float lod) { return textureLod(uEnvironment, environmentAt(d), lod).rgb; }
 vec3 toneMap(vec3 c) {
-  c = c * (1.0 + c / 9.0) / (1.0 + c);
-  return pow(clamp(c * 1.12, 0.0, 1.0), vec3(1.0 / 2.2));
+  c = c * 1.05;
+  c = c * (1.0 + c / 6.0) / (0.75 + c);
+  return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
 }
 `;
 
@@ -36,35 +37,43 @@ out vec4 color;
 uniform sampler2D uNoise;
 uniform int uKind;
 uniform vec3 uSun;
-float noise(vec2 p) { return texture(uNoise, p).r; }
+float noise(vec2 p) {
+  // Smooth between the texels.
+  vec2 q = p * 64.0 - 0.5, f = fract(q);
+  q = floor(q) + f * f * (3.0 - 2.0 * f);
+  return texture(uNoise, (q + 0.5) / 64.0).r;
+}
 float fractal(vec2 p) {
   return 0.5 * noise(p) + 0.25 * noise(p * 2.03) + 0.125 * noise(p * 4.1) + 0.0625 * noise(p * 8.3);
 }
 vec3 garden(vec3 d, vec2 at) {
   float up = d.y;
-  vec3 sky = mix(vec3(0.82, 0.9, 1.0), vec3(0.32, 0.52, 0.86), smoothstep(0.0, 0.75, up)) * 1.15;
-  float cloud = smoothstep(0.42, 0.62, fractal(vec2(at.x * 1.5, at.y * 3.0)));
-  sky = mix(sky, vec3(1.25), cloud * smoothstep(0.02, 0.3, up) * 0.8);
-  float line = 0.05 + 0.22 * fractal(vec2(at.x * 2.0, 0.3)) + 0.05 * noise(vec2(at.x * 9.0, 0.7));
-  float leaf = fractal(at * vec2(9.0, 5.0));
-  vec3 trees = mix(vec3(0.035, 0.09, 0.025), vec3(0.22, 0.42, 0.1), smoothstep(0.25, 0.65, leaf));
-  vec3 meadow = mix(vec3(0.2, 0.36, 0.07), vec3(0.46, 0.56, 0.2), smoothstep(0.3, 0.6, fractal(at * vec2(7.0, 16.0))));
-  meadow *= mix(1.15, 0.55, smoothstep(-0.05, -0.9, up));
-  vec3 path = vec3(0.55, 0.5, 0.42) * (0.7 + 0.5 * noise(at * 11.0));
-  float onPath = smoothstep(0.08, 0.03, abs(at.x - 0.5 - 0.25 * (up + 0.2) * sin(at.x * 9.0))) * step(up, -0.06);
-  vec3 ground = mix(meadow, path, onPath * 0.7);
-  float roses = smoothstep(0.70, 0.74, noise(at * vec2(31.0, 23.0))) * smoothstep(-0.25, -0.02, up) * step(up, line);
-  vec3 c = mix(ground, trees, smoothstep(-0.06, -0.01, up));
-  c = mix(c, vec3(0.75, 0.12, 0.16), roses * 0.85);
-  return mix(c, sky, smoothstep(line - 0.008, line + 0.008, up));
+  vec3 sky = mix(vec3(0.86, 0.93, 1.0), vec3(0.25, 0.48, 0.88), smoothstep(0.0, 0.8, up)) * 1.25;
+  float cloud = smoothstep(0.40, 0.56, fractal(vec2(at.x * 0.5, at.y * 1.1)));
+  sky = mix(sky, vec3(1.35, 1.34, 1.32), cloud * smoothstep(0.02, 0.3, up) * 0.75);
+  // A line of trees, a hedge in the sun, and a meadow.
+  float crowns = 0.10 + 0.34 * (fractal(vec2(at.x * 0.35, 0.31)) - 0.32) + 0.10 * (noise(vec2(at.x * 1.3, 0.7)) - 0.5);
+  float leaf = fractal(at * vec2(1.2, 0.9));
+  vec3 trees = mix(vec3(0.02, 0.075, 0.02), vec3(0.16, 0.36, 0.07), smoothstep(0.36, 0.58, leaf));
+  float hedge = 0.02 + 0.03 * noise(vec2(at.x * 0.8, 0.15));
+  vec3 sunny = mix(vec3(0.13, 0.32, 0.05), vec3(0.42, 0.62, 0.14), smoothstep(0.4, 0.56, fractal(at * vec2(1.7, 2.2) + 0.4)));
+  vec3 meadow = mix(vec3(0.17, 0.33, 0.05), vec3(0.5, 0.6, 0.17), smoothstep(0.38, 0.58, fractal(at * vec2(0.9, 2.0))));
+  meadow *= mix(1.1, 0.6, smoothstep(-0.1, -0.9, up));
+  float path = smoothstep(0.022, 0.01, abs(at.x - 0.52 - 0.10 * (up + 0.25)) * (1.0 + 2.0 * up)) * step(up, -0.05);
+  vec3 ground = mix(meadow, vec3(0.68, 0.6, 0.47), path * 0.8);
+  vec3 c = mix(ground, sunny, smoothstep(-0.045, -0.03, up));
+  float flowers = smoothstep(0.78, 0.86, noise(at * vec2(4.1, 5.3))) * smoothstep(-0.16, -0.04, up) * step(up, 0.03);
+  c = mix(c, vec3(0.85, 0.13, 0.2), flowers);
+  c = mix(c, trees, smoothstep(hedge - 0.01, hedge + 0.01, up));
+  return mix(c, sky, smoothstep(crowns - 0.012, crowns + 0.012, up));
 }
 vec3 room(vec3 d, vec2 at) {
-  vec3 wall = mix(vec3(0.32, 0.33, 0.36), vec3(0.62, 0.63, 0.65), smoothstep(-0.6, 0.9, d.y));
+  vec3 wall = mix(vec3(0.2, 0.21, 0.24), vec3(0.42, 0.44, 0.47), smoothstep(-0.6, 0.9, d.y));
   float window = smoothstep(0.02, 0.0, max(abs(at.x - 0.3) - 0.06, abs(d.y - 0.45) - 0.22));
   window += smoothstep(0.02, 0.0, max(abs(at.x - 0.72) - 0.09, abs(d.y - 0.5) - 0.18));
   float bar = smoothstep(0.003, 0.006, min(abs(at.x - 0.3), abs(d.y - 0.45)));
-  vec3 c = mix(wall, vec3(5.5, 5.6, 5.9) * bar, clamp(window, 0.0, 1.0));
-  vec3 floor_ = vec3(0.36, 0.28, 0.2) * (0.8 + 0.4 * noise(at * vec2(3.0, 30.0)));
+  vec3 c = mix(wall, vec3(4.2, 4.4, 4.8) * bar, clamp(window, 0.0, 1.0));
+  vec3 floor_ = vec3(0.22, 0.17, 0.13) * (0.8 + 0.4 * noise(at * vec2(1.0, 4.0)));
   return mix(c, floor_, smoothstep(-0.15, -0.35, d.y));
 }
 void main() {
