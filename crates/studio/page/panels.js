@@ -276,10 +276,28 @@ export class Panels {
     window.addEventListener("drop", async (event) => {
       const file = event.dataTransfer?.files[0];
       if (!file) return;
-      if (!/\.toml$/i.test(file.name)) {
-        this.studio.notice(`${file.name} is no scene: drop a .toml file, which may name models beside it`);
-      } else this.openText(file.name, await file.text());
+      if (/\.toml$/i.test(file.name)) this.openText(file.name, await file.text());
+      else if (/\.(glb|gltf|obj|stl|ply)$/i.test(file.name)) await this.openModel(file);
+      else this.studio.notice(`${file.name} is neither a scene (.toml) nor a model (.glb, .obj, .stl, .ply)`);
     });
+  }
+
+  /** Sends a model in parts, with progress. @param {File} file */
+  async openModel(file) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (bytes.length > 48 * 2 ** 20) {
+      this.studio.notice(`${file.name} is larger than 48 MB`);
+      return;
+    }
+    const part = 768 * 1024;
+    for (let at = 0; at === 0 || at < bytes.length; at += part) {
+      const piece = bytes.subarray(at, at + part);
+      let text = "";
+      for (let k = 0; k < piece.length; k += 8192) text += String.fromCharCode(...piece.subarray(k, k + 8192));
+      this.engine.send({ ask: "file", name: file.name, data: btoa(text), last: at + part >= bytes.length });
+      this.studio.notice(`sending ${file.name}: ${Math.min(100, Math.round((100 * (at + part)) / Math.max(1, bytes.length)))} %`);
+      await new Promise((resolve) => { setTimeout(resolve, 4); });
+    }
   }
 
   /** @param {string} name @param {string} text */

@@ -282,6 +282,9 @@ export class Renderer {
   setScene(scene) {
     this.scene = scene;
     const kept = this.solids;
+    kept.forEach((old, k) => {
+      if (scene.solids[k]?.name !== old.name) this.forget(old);
+    });
     this.solids = scene.solids.map((/** @type {any} */ solid, /** @type {number} */ k) => ({
       ...(kept[k]?.name === solid.name ? kept[k] : {}), name: solid.name, described: solid,
     }));
@@ -290,11 +293,21 @@ export class Renderer {
     this.glass = scene.solids.map((/** @type {any} */ solid) => solid.look === "glass");
   }
 
+  /** Frees what the card keeps of a solid. @param {any} solid */
+  forget(solid) {
+    const gl = this.gl;
+    if (solid.vao) gl.deleteVertexArray(solid.vao);
+    if (solid.buffer) gl.deleteBuffer(solid.buffer);
+    if (solid.wet) gl.deleteTexture(solid.wet.texture);
+    Object.assign(solid, { vao: null, buffer: null, wet: null });
+  }
+
   /** @param {number} index @param {number} triangles @param {Float32Array} corners */
   setMesh(index, triangles, corners) {
     const gl = this.gl;
     const solid = this.solids[index];
     if (!solid) return;
+    this.forget(solid);
     const vao = gl.createVertexArray();
     gl.bindVertexArray(vao);
     const buffer = gl.createBuffer();
@@ -305,7 +318,7 @@ export class Renderer {
       gl.vertexAttribPointer(k, size, gl.FLOAT, false, 32, offset);
     });
     gl.bindVertexArray(null);
-    Object.assign(solid, { vao, count: 3 * triangles, corners, wet: null });
+    Object.assign(solid, { vao, buffer, count: 3 * triangles, corners });
   }
 
   /** @param {{solid: number, width: number, height: number, row: number, rows: number, pixels: Uint8Array}} image */
@@ -314,6 +327,7 @@ export class Renderer {
     const solid = this.solids[image.solid];
     if (!solid) return;
     if (!solid.wet || solid.wet.width !== image.width || solid.wet.height !== image.height) {
+      if (solid.wet) gl.deleteTexture(solid.wet.texture);
       solid.wet = this.wetTexture(image.width, image.height, new Uint8Array(2 * image.width * image.height));
     }
     gl.bindTexture(gl.TEXTURE_2D, solid.wet.texture);

@@ -21,6 +21,7 @@ use crate::input::Input;
 use crate::protocol::{Pace, WetImages, angles, balance_message, mesh_message, scene_message, view_message};
 use crate::recording::{Recorder, Recording};
 use crate::session::Session;
+use crate::upload::LARGEST;
 
 /// Time that ticks may take before a view is sent.
 const BUDGET: Duration = Duration::from_millis(12);
@@ -49,6 +50,8 @@ enum Ask {
     SaveScene,
     /// A built-in scene.
     OpenScene { name: String },
+    /// A part of a model's file, in base 64; the last one opens it.
+    File { name: String, data: String, last: bool },
     /// Restarts from the last state that worked.
     Recover,
 }
@@ -77,6 +80,8 @@ pub(crate) struct Engine {
     wet: WetImages,
     view: View,
     generation: u32,
+    /// What has come of a model's file.
+    upload: String,
 }
 
 impl Engine {
@@ -96,6 +101,7 @@ impl Engine {
             wet: WetImages::new(),
             view: View::default(),
             generation: 0,
+            upload: String::new(),
         }
     }
 
@@ -170,6 +176,11 @@ impl Engine {
             Ok(Err(error)) => error,
             Err(_) => "the engine failed".to_owned(),
         };
+        self.fail(failure);
+    }
+
+    /// Stops the session until it is restored.
+    fn fail(&mut self, failure: String) {
         self.say(&json!({"kind": "failure", "text": failure}));
         self.failure = Some(failure);
     }
@@ -184,7 +195,7 @@ impl Engine {
         let done = catch_unwind(AssertUnwindSafe(|| session.apply(input)));
         match done {
             Ok(Ok(())) => {
-                if matches!(input, Input::Undo | Input::Reset | Input::Scene { .. }) {
+                if matches!(input, Input::Undo | Input::Reset | Input::Scene { .. } | Input::Mesh { .. }) {
                     self.failure = None;
                     self.wet.forget();
                 }
@@ -202,7 +213,7 @@ impl Engine {
                 }
             }
             Ok(Err(error)) => self.say(&json!({"kind": "error", "text": error})),
-            Err(_) => self.failure = Some("the engine failed".to_owned()),
+            Err(_) => self.fail("the engine failed".to_owned()),
         }
         if self.session.generation() != self.generation {
             self.generation = self.session.generation();
@@ -250,6 +261,15 @@ impl Engine {
                 Ok(scene) => self.apply(&Input::Scene { name, text: scene.text.to_owned() }),
                 Err(error) => send(window, &json!({"kind": "error", "text": error.to_string()})),
             },
+            Ask::File { name, data, last } => {
+                if self.upload.len() + data.len() <= 2 * LARGEST {
+                    self.upload.push_str(&data);
+                }
+                if last {
+                    let data = std::mem::take(&mut self.upload);
+                    self.apply(&Input::Mesh { name, data });
+                }
+            }
             Ask::Recover => {
                 let input = if self.session.num_undo() > 0 { Input::Undo } else { Input::Reset };
                 self.apply(&input);

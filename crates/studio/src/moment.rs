@@ -1,5 +1,5 @@
-//! The present moment of a session as a scene: its drops become the drops of the scene, and what was
-//! changed by hand its settings.
+//! The present moment of a session as a scene: its drops become the drops of the scene, and what
+//! was changed by hand its settings.
 //!
 //! With it a session is saved, and continued with another model or liquid.
 

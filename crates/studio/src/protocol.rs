@@ -1,7 +1,7 @@
 //! Messages from the engine to the page: binary ones for geometry, JSON text for everything else.
 //!
-//! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side is
-//! `page/protocol.js`.
+//! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side
+//! is `page/protocol.js`.
 
 use serde_json::{Value, json};
 use sessile_model::{DROP_STRIDE, Model, View};
