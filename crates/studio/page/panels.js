@@ -265,6 +265,7 @@ export class Panels {
 
   scenes() {
     element("model").onchange = () => this.engine.input({ do: "model", name: element("model").value });
+    element("compare").onchange = () => this.engine.send({ ask: "compare", model: element("compare").value || null });
     element("scenes").onchange = () => {
       if (element("scenes").value) this.engine.send({ ask: "open_scene", name: element("scenes").value });
     };

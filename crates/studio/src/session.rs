@@ -243,10 +243,7 @@ impl Session {
                 self.continue_as(|scene| (scene.liquid, scene.liquid_preset) = (preset.liquid, preset))
             }
             Input::Model { name } => {
-                let model = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume]
-                    .into_iter()
-                    .find(|model| model.name() == name)
-                    .ok_or_else(|| format!("there is no model `{name}`"))?;
+                let model = model_named(name)?;
                 self.continue_as(|scene| scene.model = model)
             }
             Input::Scene { name, text } => self.replace_scene(name, text),
@@ -332,6 +329,14 @@ impl Session {
         Ok(())
     }
 
+    /// Another session that continues from the present moment in another model.
+    pub fn twin(&self, model: &str) -> Result<Self, String> {
+        let mut scene = scene_of_now(&self.scene, &*self.model);
+        scene.model = model_named(model)?;
+        let twin = Self::with_scene(self.source.clone(), scene, 0.0)?;
+        Ok(Self { rain: self.rain, ..twin })
+    }
+
     /// Continues from the present moment with a changed scene.
     fn continue_as(&mut self, change: impl FnOnce(&mut Scene)) -> Result<(), String> {
         let mut scene = scene_of_now(&self.scene, &*self.model);
@@ -385,6 +390,11 @@ impl Session {
     pub fn digest(&self) -> String {
         blake3::hash(&self.model.save()).to_hex().to_string()
     }
+}
+
+fn model_named(name: &str) -> Result<ModelKind, String> {
+    let kinds = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume];
+    kinds.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("there is no model `{name}`"))
 }
 
 /// Reads a scene; the error shows all lines that are wrong.
