@@ -97,8 +97,10 @@ impl Lights {
 
     fn keep(&self, scene: &Scene, preview: Option<Preview>) {
         let mut lights = self.lights.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kept @ None)) = lights.get_mut(&Self::key(scene)) {
-            *kept = preview;
+        match (lights.get_mut(&Self::key(scene)), preview) {
+            (Some((_, Some(kept))), Some(preview)) => kept.share_tables(&preview),
+            (Some((_, kept)), preview) => *kept = preview,
+            (None, _) => {}
         }
     }
 }
