@@ -187,11 +187,11 @@ pub struct SweepArgs {
     /// Pair the n-th values of all keys instead of running all combinations
     #[arg(long)]
     pub zip: bool,
-    /// Bisect for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
-    /// a comparison such as "final.height > 2e-3"
+    /// Search for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
+    /// an expression over measures such as "final.height > 2e-3"
     #[arg(long, value_name = "CONDITION", requires = "between", conflicts_with_all = ["over", "seeds", "zip"])]
     pub find: Option<String>,
-    /// The key to bisect and its range
+    /// The key to vary and its range
     #[arg(long, value_name = "KEY=A..B", requires = "find")]
     pub between: Option<String>,
     /// Folder of the sweep [default: sweeps/NAME for a scene file NAME.toml]
@@ -258,6 +258,10 @@ pub struct SweepPartArgs {
 pub enum SweepPart {
     /// A run.
     Run,
+    /// A run of a search.
+    Probe,
+    /// The bracket of a search, its tables and the report.
+    Found,
     /// An image of a last frame.
     Image,
     /// The tables and the report.

@@ -120,6 +120,14 @@ impl Solid {
         Ok(built)
     }
 
+    /// This solid as solid `index` of another scene, in which it has the same shape and placement.
+    pub(crate) fn reused(&self, index: usize, solid: &scene::Solid, material: Arc<BuiltMaterial>) -> Self {
+        let mut reused =
+            Self { index, scene: Arc::new(solid.clone()), material, motion_override: None, ..self.clone() };
+        reused.advance_to(0.0);
+        reused
+    }
+
     /// Name in the scene.
     pub fn name(&self) -> &str {
         &self.scene.name
