@@ -223,6 +223,7 @@ fn pane(r: &mut Random) -> PaneParameters {
         static_weight: r.maybe(|r| 2e3 + r.positive()),
         dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
         residue: r.maybe(Random::unit),
+        pass: r.positive(),
     }
 }
 
@@ -304,6 +305,7 @@ fn render(r: &mut Random) -> Render {
         exposure: 0.25 + r.unit(),
         backdrop: r.maybe(|_| PathBuf::from("/photos/street.jpg")),
         backdrop_distance: r.maybe(Random::positive),
+        wet_paths: r.flip(),
         fps: 1.0 + 99.0 * r.unit(),
     }
 }
