@@ -212,9 +212,20 @@ impl Solid {
         self.wetting_by_hand.unwrap_or_else(|| self.material.at(uv))
     }
 
-    /// Whether the wetting properties are the same everywhere.
+    /// Viscous friction k_f at `uv`, in kg/s, if the material has its own (droplet model,
+    /// reproduction mode).
+    pub fn friction_at(&self, uv: DVec2) -> Option<f64> {
+        self.material.friction_at(uv)
+    }
+
+    /// Whether contact angles and affinity are the same everywhere.
     pub fn wets_uniformly(&self) -> bool {
         self.wetting_by_hand.is_some() || self.material.is_uniform()
+    }
+
+    /// Whether roughness, adhesion and friction are the same everywhere.
+    pub fn has_uniform_coefficients(&self) -> bool {
+        self.material.has_uniform_coefficients()
     }
 
     /// The meshed rectangle at the current pose, if the solid is a plane.
