@@ -9,15 +9,23 @@
 //! u_i −= ā_i n_i, ā the mean of u·n over the ring;   or all vertices by ΔV/A       (eqs. 9–11)
 //! ```
 //!
+//! They are read such that results converge as Δt and the triangles become smaller
+//! (`docs/surface.md` compares this with the text). With Δt₀ = [`REFERENCE_STEP`]:
+//!
+//! ```text
+//! free surface:   m v' = m g − (γ/Δt₀) L x − (γ + η) L v + p n − μ m v
+//! contact line:   moved by eq. 8 and friction alone; it bounds the flow and carries its tension
+//! whole drop:     loses ε/Δt₀ × (wetted share of its area) to friction
+//! local:          the ring's mean of the deformation decays within 5 Δt₀
+//! ```
+//!
 //! The surface moves without the velocities of its vertices within it, which are no motion of
 //! liquid ([`velocity_gauge`]): gravity would let the vertices of a resting drop run down its
-//! surface forever.
+//! surface forever. Streams out of a tap keep them, since they stretch as they fall.
 //!
 //! The paper gives no units. Its lengths are taken to be in centimeters (the shortest edge is "0.04
-//! cm"), so γ and η are in cm²/s and α in cm/s² per radian. Results depend on the time step, as the
-//! equations do: γ is not a tension (the flow moves positions, and its displacement over Δt is
-//! added to velocities), ε is lost per step, and gravity acts on a shell. The explicit step of η is
-//! limited to ηΔt Σw/M ≤ ½, its stability limit; all other operators are implicit or bounded.
+//! cm"), so γ and η are in cm²/s and α in cm/s² per radian. γ is not a tension, and gravity acts on
+//! a shell. All operators are implicit or bounded: none limits the step.
 
 use glam::{DMat3, DVec3};
 use sessile_scene::types::{SurfaceParameters, VolumeCorrection};
@@ -29,7 +37,7 @@ use super::linear_system::{Coefficients, Constraint, LinearSystem};
 use super::velocity_gauge;
 use super::volume_correction::restore_volume;
 use crate::drop::{Drop, Scratch, StepContext};
-use crate::mesh::index::VertexIndex;
+use crate::mesh::index::{HalfEdgeIndex, VertexIndex};
 use crate::mesh::{Interface, VertexKind};
 
 /// The paper's coefficients, in SI units.
@@ -37,8 +45,10 @@ use crate::mesh::{Interface, VertexKind};
 pub struct PaperParameters {
     /// Damping μ, in 1/s.
     pub mu: f64,
-    /// Laplacian damping η, in m²/s.
+    /// Viscosity η, in m²/s.
     pub eta: f64,
+    /// The same at triangles that the remesher left in poor shape, in m²/s.
+    pub poor_mesh_eta: f64,
     /// Speed ε lost to friction per reference step, in m/s.
     pub friction: f64,
     /// Contact-angle stiffness α, in m/s² per rad.
@@ -54,6 +64,15 @@ pub struct PaperParameters {
 /// The paper does not give its step. With this one its range of γ covers drops flattened by gravity
 /// up to nearly round ones.
 pub const REFERENCE_STEP: f64 = 2e-3;
+/// η at triangles in poor shape, in cm²/s: the largest value that the paper uses.
+const POOR_MESH_ETA: f64 = 0.1;
+/// Time within which local volume correction removes deformation, in s.
+///
+/// Chosen: a bar then contracts at about the rate of one with global correction. Without delay, as
+/// printed, the correction removes all motion that is smooth on the scale of a triangle.
+const LOCAL_CORRECTION_TIME: f64 = 5.0 * REFERENCE_STEP;
+/// Cotangent of the sharpest angle of a triangle in good shape: 15°.
+const POOR_COTANGENT: f64 = 3.73;
 /// cm²/s in m²/s.
 const SQUARE_CENTIMETERS: f64 = 1e-4;
 /// cm/s² in m/s².
@@ -63,12 +82,12 @@ impl PaperParameters {
     /// From the scene; defaults are in the middle of the paper's ranges.
     ///
     /// The paper does not give ε and α. Their defaults are the speed that gravity adds in a step,
-    /// and a value that is stable on any mesh; on a pane the friction has to be raised for drops to
-    /// stay.
+    /// and a value at which the line follows its angle within a step.
     pub fn new(scene: &SurfaceParameters) -> Self {
         Self {
             mu: scene.mu.unwrap_or(0.4),
             eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETERS,
+            poor_mesh_eta: POOR_MESH_ETA * SQUARE_CENTIMETERS,
             friction: scene.friction.unwrap_or(2e-2),
             alpha: scene.alpha.unwrap_or(1e5) * CENTIMETERS,
             gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETERS,
@@ -90,34 +109,50 @@ pub fn advance(
     drop.air_area = geometry.air_area;
     system.assemble(&drop.mesh, geometry, true);
     lump(drop, geometry, &mut system.masses, vectors);
-    apply_external_forces(drop, context, paper, geometry, system);
-    damp(drop, dt, paper, system);
+    apply_external_forces(drop, context, geometry);
+    let kept = kept(paper, dt);
+    drop.mesh.velocities.iter_mut().for_each(|v| *v *= kept);
     let flow = paper.gamma * (dt / REFERENCE_STEP) * dt;
+    let lost = paper.friction * dt / REFERENCE_STEP;
     for v in VertexIndex::first(system.right.len()) {
+        system.velocities[v] = drop.mesh.velocities[v];
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (flow / dt);
     }
-    push_contact_line(drop, geometry, paper, context, system);
-    let coefficients =
-        Coefficients { stiffness: flow, tension: 1.0, line_drag_is_internal: true, ..Coefficients::default() };
-    let global = paper.correction == VolumeCorrection::Global;
-    let rate = global.then(|| (drop.volume - geometry.volume) / dt);
+    hold_contacts(drop, geometry, paper, context, system);
+    let coefficients = viscous_flow(drop, geometry, paper, flow, dt, system);
+    let rate = Some((drop.volume - geometry.volume) / dt);
     let solve = system.solve(geometry, &coefficients, rate, &context.params.numerics);
-    if geometry.contacts.is_empty() {
-        system.set_rigid_velocity(geometry, (drop.velocity + context.gravity * dt) * kept(paper, dt));
-    } else if let Some(normal) = geometry.contact_plane() {
-        system.balance_slide(&coefficients, normal);
-    }
     drop.mesh.velocities.copy_from_slice(&system.velocities);
-    if !global {
-        correct_locally(drop, geometry, vectors);
+    drop.velocity = if geometry.contacts.is_empty() {
+        (drop.velocity + context.gravity * dt) * kept
+    } else {
+        geometry.rigid_velocity(&drop.mesh.velocities)
+    };
+    if paper.correction != VolumeCorrection::Global {
+        correct_locally(drop, geometry, dt, vectors);
     }
-    velocity_gauge::remove_tangential_velocity_of_shell(drop, geometry, &system.masses);
+    let slip_speed = remove_tangential_velocity(drop, geometry, &system.masses, lost);
     let mut report = move_vertices(drop, geometry, dt);
     report.centroid = CentroidTarget::new(geometry, None, &drop.mesh.velocities, dt);
     settle_on_solids(drop, context, geometry);
     correct_globally(drop, geometry, dt, vectors);
-    report.slip_speed = if geometry.on_solid() { drop.velocity.length() } else { 0.0 };
-    AdvanceReport { solve, solves: 1, ..report }
+    AdvanceReport { solve, solves: 1, slip_speed, ..report }
+}
+
+/// Removes the velocities within the surface, and from drops on solids what friction takes (eq. 2),
+/// the speed `lost`, in m/s; returns the speed at which the drop slides, in m/s.
+fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry, masses: &[f64], lost: f64) -> f64 {
+    match geometry.footprint_normal() {
+        _ if geometry.has_outlet() => {
+            drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
+            drop.velocity.length()
+        }
+        Some(normal) => velocity_gauge::remove_tangential_velocity_of_shell(drop, geometry, masses, normal, lost),
+        None => {
+            velocity_gauge::remove_tangential_velocity(drop, geometry);
+            0.0
+        }
+    }
 }
 
 /// Lumped areas, and L x of the free surface.
@@ -143,57 +178,58 @@ fn lump(drop: &Drop, geometry: &DropGeometry, masses: &mut [f64], pull: &mut Vec
     }
 }
 
-/// Gravity, and inelastic collision and friction on solids (zhang2011, eqs. 1 and 2).
-fn apply_external_forces(
-    drop: &mut Drop,
-    context: &StepContext<'_>,
-    paper: &PaperParameters,
-    geometry: &DropGeometry,
-    system: &mut LinearSystem,
-) {
-    let per_step = context.dt / REFERENCE_STEP;
+/// Gravity and inelastic collision (zhang2011, eq. 1).
+fn apply_external_forces(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeometry) {
     for velocity in &mut drop.mesh.velocities {
         *velocity += context.gravity * context.dt;
     }
     for contact in &geometry.contacts {
-        let (v, sample) = (contact.vertex, &contact.sample);
-        let relative = drop.mesh.velocities[v] - sample.velocity;
-        let relative = relative - sample.normal * sample.normal.dot(relative);
-        let lost = paper.friction * per_step;
-        let kept = if relative.length() < lost { DVec3::ZERO } else { relative - relative.normalize_or_zero() * lost };
-        drop.mesh.velocities[v] = sample.velocity + kept;
-        system.constraints[v] =
-            if contact.interface.is_solid() { Constraint::Across(sample.normal) } else { Constraint::Fixed };
-    }
-}
-
-/// Share of a velocity that damping leaves in a step.
-fn kept(paper: &PaperParameters, dt: f64) -> f64 {
-    (1.0 - paper.mu * dt).max(0.0)
-}
-
-/// Damping (zhang2011, eq. 3), with η limited by its explicit stability.
-fn damp(drop: &Drop, dt: f64, paper: &PaperParameters, system: &mut LinearSystem) {
-    let kept = kept(paper, dt);
-    for v in drop.mesh.vertex_indices() {
-        system.velocities[v] = drop.mesh.velocities[v] * kept;
-        if paper.eta > 0.0 {
-            let steepest = system.weight_sum(v) / system.masses[v];
-            let eta = (paper.eta * dt).min(0.5 / steepest.max(1e-300));
-            let damped = system.laplacian(v, &drop.mesh.velocities) * (eta / system.masses[v]);
-            system.velocities[v] -= damped;
+        let (velocity, sample) = (&mut drop.mesh.velocities[contact.vertex], &contact.sample);
+        if contact.interface.is_solid() {
+            *velocity -= sample.normal * sample.normal.dot(*velocity - sample.velocity);
+        } else {
+            *velocity = sample.velocity;
         }
     }
 }
 
-/// The contact-angle operator (zhang2011, eq. 8), from the area-weighted normal of the free
-/// triangles.
+/// Share of a velocity that damping leaves in a step (zhang2011, eq. 3).
+fn kept(paper: &PaperParameters, dt: f64) -> f64 {
+    (1.0 - paper.mu * dt).max(0.0)
+}
+
+/// The matrix of the flow with the viscosity η (zhang2011, eqs. 3 and 5).
 ///
-/// The force is implicit, so that any α is stable: a line that advances by half an edge relative to
-/// the drop lowers its angle by about a radian. It acts between the line and the free surface,
-/// which carries the reaction by area: on a uniform solid the forces on a closed line balance. A
-/// line in a corner between solids cannot follow, and would leave the reaction to push the drop.
-fn push_contact_line(
+/// Edges of triangles that the remesher left with too sharp an angle have extra viscosity.
+fn viscous_flow(
+    drop: &Drop,
+    geometry: &DropGeometry,
+    paper: &PaperParameters,
+    flow: f64,
+    dt: f64,
+    system: &mut LinearSystem,
+) -> Coefficients {
+    let stiffness = flow.max(paper.gamma * dt) + paper.eta * dt;
+    let extra = (paper.poor_mesh_eta - paper.eta).max(0.0) * dt;
+    if extra > 0.0 && stiffness > 0.0 {
+        let mesh = &drop.mesh;
+        let poor = |h: HalfEdgeIndex| {
+            let t = h.triangle();
+            (0..3).any(|k| geometry.cotangents[t.half_edge(k)].abs() > POOR_COTANGENT)
+        };
+        system.stiffen(mesh, |h| if poor(h) || poor(mesh.twin(h)) { extra / stiffness } else { 0.0 });
+    }
+    Coefficients { stiffness, tension: 1.0, ..Coefficients::default() }
+}
+
+/// Prescribes the velocities of the vertices in contact, which bound the flow.
+///
+/// The contact-angle operator (zhang2011, eq. 8) moves the line by the area-weighted normal of its
+/// free triangles, and nothing else does: where the angle is between θ_r and θ_a the line stays,
+/// and carries the tension of the free surface. The force is implicit, so that any α is stable: a
+/// line that advances by half an edge relative to the drop lowers its angle by about a radian.
+/// Friction opposes it.
+fn hold_contacts(
     drop: &Drop,
     geometry: &DropGeometry,
     paper: &PaperParameters,
@@ -202,29 +238,25 @@ fn push_contact_line(
 ) {
     let dt = context.dt;
     let reach = 0.5 * drop.target_edge(context.params.edge);
-    let mut sum = DVec3::ZERO;
-    for contact in geometry.contacts.iter().filter(|c| c.is_mobile_line() && c.interface.is_solid()) {
+    let (push, lost) = (paper.alpha * dt, paper.friction * dt / REFERENCE_STEP);
+    for contact in &geometry.contacts {
         let (v, sample) = (contact.vertex, &contact.sample);
+        system.constraints[v] = Constraint::Fixed;
+        if contact.kind != VertexKind::ContactLine || !contact.interface.is_solid() {
+            continue;
+        }
+        let out = contact.outward;
         let normal = geometry.normals[v];
         let theta = normal.dot(sample.normal).clamp(-1.0, 1.0).acos();
+        // The angle at the end of the step if the line stays.
+        let theta = theta + dt / reach * out.dot(drop.velocity - sample.velocity);
         let (advancing, receding) = (sample.wetting.cos_advancing.acos(), sample.wetting.cos_receding.acos());
-        let excess = if theta > advancing {
-            theta - advancing
-        } else if theta < receding {
-            theta - receding
-        } else {
-            continue;
-        };
-        let outward = (normal - sample.normal * normal.dot(sample.normal)).normalize_or_zero();
-        let weight = system.masses[v] * paper.alpha * dt;
-        system.line_drag[v] = weight * dt / reach;
-        let push = outward * (weight * excess);
-        system.right[v] += push;
-        sum += push;
-    }
-    let reaction = sum / geometry.air_area;
-    for (right, &area) in system.right.iter_mut().zip(&geometry.areas) {
-        *right -= reaction * area;
+        let excess = (theta - advancing).max(0.0) + (theta - receding).min(0.0);
+        let before = out.dot(system.velocities[v] - sample.velocity);
+        let driven = before + push * excess;
+        let friction = driven.clamp(-lost, lost);
+        let speed = if excess == 0.0 { 0.0 } else { (driven - friction) / (1.0 + push * dt / reach) };
+        system.velocities[v] = sample.velocity + out * speed;
     }
 }
 
@@ -258,7 +290,10 @@ fn correct_globally(drop: &mut Drop, geometry: &DropGeometry, dt: f64, before: &
 }
 
 /// The local volume correction (zhang2011, eqs. 9–11), without translation and rotation.
-fn correct_locally(drop: &mut Drop, geometry: &DropGeometry, means: &mut Vec<DVec3>) {
+///
+/// It removes the share Δt/(Δt + T) of the ring's mean per step, so that what the flow of this step
+/// adds moves the surface and then decays.
+fn correct_locally(drop: &mut Drop, geometry: &DropGeometry, dt: f64, means: &mut Vec<DVec3>) {
     let mesh = &mut drop.mesh;
     let Some(rigid) = RigidBodyMotion::fit(&mesh.positions, &mesh.velocities, &geometry.areas) else { return };
     let rate = |v: VertexIndex| geometry.normals[v].dot(mesh.velocities[v] - rigid.velocity_at(mesh.positions[v]));
@@ -272,9 +307,10 @@ fn correct_locally(drop: &mut Drop, geometry: &DropGeometry, means: &mut Vec<DVe
         }
         geometry.normals[v] * if weight > 0.0 { sum / weight } else { 0.0 }
     }));
+    let share = dt / (dt + LOCAL_CORRECTION_TIME);
     for v in mesh.vertex_indices() {
         if geometry.kinds[v] == VertexKind::Free {
-            mesh.velocities[v] -= means[v];
+            mesh.velocities[v] -= means[v] * share;
         }
     }
 }
