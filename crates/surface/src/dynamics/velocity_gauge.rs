@@ -34,7 +34,7 @@ pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
 
 /// The same for the paper's operators on a solid: the drop is a shell with these masses, and its
 /// wetted face loses the speed `lost`, in m/s, to friction. Sets the drop's velocity and returns the
-/// speed at which it slides, in m/s.
+/// velocity at which it slides along the solid, in m/s.
 ///
 /// The shell moves along the solid as one, at the mean velocity of the free surface and the wetted
 /// face, so that friction on the one slows the other. What the free vertices lose along the surface
@@ -45,7 +45,7 @@ pub fn remove_tangential_velocity_of_shell(
     masses: &[f64],
     footprint_normal: DVec3,
     lost: f64,
-) -> f64 {
+) -> DVec3 {
     let across = |v: DVec3| v - footprint_normal * footprint_normal.dot(v);
     let sum = |drop: &Drop, kind: VertexKind| {
         let (mut momentum, mut mass) = (DVec3::ZERO, 0.0);
@@ -80,7 +80,7 @@ pub fn remove_tangential_velocity_of_shell(
         drop.mesh.velocities[v] += geometry.normals[v] * geometry.normals[v].dot(shift);
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
-    slip.length()
+    slip
 }
 
 /// A velocity that has lost the speed `lost`, in m/s, to friction (zhang2011, eq. 2).

@@ -28,13 +28,14 @@ fn slide(volume: f64, receding: f64, tables: &str, frame: f64) -> f64 {
 }
 
 const STRONG: &str = "[surface]\ngamma = 1\n";
+const MEDIUM: &str = "[surface]\ngamma = 0.5\n";
 
 #[test]
 fn hysteresis_holds_small_drops_on_a_pane() {
-    let held = slide(1.0, 30.0, STRONG, 0.02);
-    assert!(held < 0.2, "1 µL on 90°/30° slides by {held} mm");
-    let without = slide(1.0, 88.0, STRONG, 0.02);
-    assert!(without > 5.0, "on 90°/88° it slides by {without} mm only");
+    let held = slide(4.0, 30.0, STRONG, 0.02);
+    assert!(held < 0.3, "4 µL on 90°/30° slide by {held} mm");
+    let without = slide(4.0, 88.0, STRONG, 0.02);
+    assert!(without > 10.0, "on 90°/88° they slide by {without} mm only");
 }
 
 /// The paper's figure 10: drops "start flowing down with different terminal speeds".
@@ -42,7 +43,7 @@ fn hysteresis_holds_small_drops_on_a_pane() {
 fn larger_drops_slide_faster_on_a_pane_at_a_steady_speed() {
     let pane = plane([0.0, 0.0, 1.0], 90.0, 30.0);
     let speeds = [10.0, 30.0].map(|volume| {
-        let mut model = build_paper(&format!("{STRONG}{pane}{}", cap(volume, 70.0, [0.0; 3])));
+        let mut model = build_paper(&format!("{MEDIUM}{pane}{}", cap(volume, 70.0, [0.0; 3])));
         let mut places = [0.0; 3];
         for place in &mut places {
             play(&mut model, 0.25, 0.02);
@@ -58,7 +59,7 @@ fn larger_drops_slide_faster_on_a_pane_at_a_steady_speed() {
 }
 
 /// A pinned line carries (γ/Δt₀) × its length × sin θ, and the shell's weight is g × its area: equal
-/// at γ = 0.3 cm²/s for a base radius of 1.7 mm.
+/// at γ = 0.5 cm²/s for a base radius of 1.7 mm.
 #[test]
 fn a_drop_hangs_by_the_tension_of_its_line_and_drips_without_it() {
     let hanging = |gamma: f64| {
@@ -86,7 +87,7 @@ fn friction_holds_a_drop_where_it_exceeds_gravity() {
     let [held, slow, free] = [60.0, 15.0, 0.0].map(slid);
     println!("{held}, {slow}, {free} mm");
     assert!(held < 1.5, "it slides by {held} mm against a friction of twice its weight");
-    assert!(slow > 5.0 && free > 1.2 * slow, "it slides by {slow} mm, and by {free} mm without friction");
+    assert!(slow > 2.0 * held && free > 3.0 * slow, "it slides by {slow} mm, and by {free} mm without friction");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn the_contraction_of_a_bar_does_not_depend_on_the_frame_interval_and_the_triang
 #[test]
 fn sliding_on_a_pane_does_not_depend_on_the_frame_interval_and_the_triangles() {
     let distance =
-        |edge: f64, frame: f64| slide(30.0, 30.0, &format!("[resolution]\nedge = \"{edge} mm\"\n{STRONG}"), frame);
+        |edge: f64, frame: f64| slide(30.0, 30.0, &format!("[resolution]\nedge = \"{edge} mm\"\n{MEDIUM}"), frame);
     let usual = distance(0.3, 2e-3);
     for (edge, frame) in [(0.3, 1e-3), (0.2, 2e-3), (0.4, 2e-3)] {
         let other = distance(edge, frame);
