@@ -10,13 +10,14 @@
 //! ```
 //!
 //! They are read such that results converge as Δt and the triangles become smaller
-//! (`docs/surface.md` compares this with the text). With Δt₀ = [`REFERENCE_STEP`]:
+//! (`docs/surface.md` compares this with the text). With Δt₀ = [`REFERENCE_STEP`] and s = γ over
+//! the step that it is given for:
 //!
 //! ```text
-//! free surface:   m v' = m g − (γ/Δt₀) L x − (γ + η) L v + p n − μ m v
+//! free surface:   m v' = m g − s L x − (s Δt₀ + η) L v + p n − μ m v
 //! contact line:   moved by eq. 8 and friction alone; it bounds the flow and carries its tension
 //! whole drop:     loses ε/Δt₀ × (wetted share of its area) to friction
-//! local:          the ring's mean of the deformation decays within 5 Δt₀
+//! local:          the ring's mean of the deformation decays within Δt₀
 //! ```
 //!
 //! The surface moves without the velocities of its vertices within it, which are no motion of
@@ -53,24 +54,23 @@ pub struct PaperParameters {
     pub friction: f64,
     /// Contact-angle stiffness α, in m/s² per rad.
     pub alpha: f64,
-    /// γ of the mean curvature flow, in m²/s.
-    pub gamma: f64,
+    /// Tension over mass per area, in m²/s²: γ of the mean curvature flow over its step.
+    pub tension: f64,
     /// Which volume correction is applied.
     pub correction: VolumeCorrection,
 }
 
-/// Step for which γ and ε are given, in s; longer steps do more in proportion.
-///
-/// The paper does not give its step. With this one its range of γ covers drops flattened by gravity
-/// up to nearly round ones.
+/// Step for which ε is given, in s, and longest step; the paper does not give its own.
 pub const REFERENCE_STEP: f64 = 2e-3;
+/// Step for which γ is given, in s: the flow of a step adds γ/Δt times the mean curvature to the
+/// velocities.
+///
+/// With this one γ = 1 is the tension of water for drops of 1 mm, relative to their weight.
+const FLOW_STEP: f64 = 0.5e-3;
+/// Time within which local volume correction removes deformation, in s.
+const LOCAL_CORRECTION_TIME: f64 = REFERENCE_STEP;
 /// η at triangles in poor shape, in cm²/s: the largest value that the paper uses.
 const POOR_MESH_ETA: f64 = 0.1;
-/// Time within which local volume correction removes deformation, in s.
-///
-/// Chosen: a bar then contracts at about the rate of one with global correction. Without delay, as
-/// printed, the correction removes all motion that is smooth on the scale of a triangle.
-const LOCAL_CORRECTION_TIME: f64 = 5.0 * REFERENCE_STEP;
 /// Cotangent of the sharpest angle of a triangle in good shape: 15°.
 const POOR_COTANGENT: f64 = 3.73;
 /// Squared share of a drop's weight along its solid that its free surface must carry for the rest to
@@ -93,7 +93,7 @@ impl PaperParameters {
             poor_mesh_eta: POOR_MESH_ETA * SQUARE_CENTIMETERS,
             friction: scene.friction.unwrap_or(2e-2),
             alpha: scene.alpha.unwrap_or(1e5) * CENTIMETERS,
-            gamma: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETERS,
+            tension: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETERS / FLOW_STEP,
             correction: scene.volume_correction.unwrap_or(VolumeCorrection::Global),
         }
     }
@@ -115,14 +115,13 @@ pub fn advance(
     apply_external_forces(drop, context, geometry, &system.masses);
     let kept = kept(paper, dt);
     drop.mesh.velocities.iter_mut().for_each(|v| *v *= kept);
-    let flow = paper.gamma * (dt / REFERENCE_STEP) * dt;
     let lost = paper.friction * dt / REFERENCE_STEP;
     for v in VertexIndex::first(system.right.len()) {
         system.velocities[v] = drop.mesh.velocities[v];
-        system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (flow / dt);
+        system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (paper.tension * dt);
     }
     hold_contacts(drop, geometry, paper, context, system);
-    let coefficients = viscous_flow(drop, geometry, paper, flow, dt, system);
+    let coefficients = viscous_flow(drop, geometry, paper, dt, system);
     let rate = Some((drop.volume - geometry.volume) / dt);
     let solve = system.solve(geometry, &coefficients, rate, &context.params.numerics);
     drop.mesh.velocities.copy_from_slice(&system.velocities);
@@ -240,11 +239,10 @@ fn viscous_flow(
     drop: &Drop,
     geometry: &DropGeometry,
     paper: &PaperParameters,
-    flow: f64,
     dt: f64,
     system: &mut LinearSystem,
 ) -> Coefficients {
-    let stiffness = flow.max(paper.gamma * dt) + paper.eta * dt;
+    let stiffness = paper.tension * dt * dt.max(REFERENCE_STEP) + paper.eta * dt;
     let extra = (paper.poor_mesh_eta - paper.eta).max(0.0) * dt;
     if extra > 0.0 && stiffness > 0.0 {
         let mesh = &drop.mesh;
@@ -397,7 +395,7 @@ mod tests {
         let scene = "[world]\ngravity = \"0 0 0 m/s^2\"\n[[drops]]\nshape = \"sphere\"\nradius = \"1 mm\"\n";
         let mut test = TestDrops::new(scene, 0.2e-3);
         let paper =
-            PaperParameters { poor_mesh_eta, gamma: 1e-7, ..PaperParameters::new(&SurfaceParameters::default()) };
+            PaperParameters { poor_mesh_eta, tension: 1e-4, ..PaperParameters::new(&SurfaceParameters::default()) };
         let mesh = &mut test.drops[0].mesh;
         let (v, h) = (VertexIndex::new(0), mesh.fan(VertexIndex::new(0)).next().unwrap());
         let neighbor = mesh.positions[mesh.to(h)];
