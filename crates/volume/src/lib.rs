@@ -18,6 +18,7 @@ mod drops;
 mod error;
 mod extrapolation;
 mod faces;
+mod fast_marching;
 mod far_side_culling;
 mod fluid;
 mod frame_fields;
