@@ -42,6 +42,9 @@ use crate::virtual_surface::{self, NODES, Variant, axes};
 
 /// Air cells farther than this from the interface are not next to liquid, in cells.
 const ADJACENT: f64 = 1.5;
+/// Height of the lowest layer of cells above a wall, in cells; that of a wall through cell centers
+/// counts, whatever its rounding.
+const LOWEST_LAYER: f64 = 1.0 + 1e-6;
 /// Largest curvature, per cell.
 const MAX_CURVATURE: f64 = 2.0;
 
@@ -79,7 +82,7 @@ pub fn apply_at_contact_line(
         for local in 0..tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
             let (here, s) = (phi.values()[index], solids.distance.values()[index]);
-            if !(0.0..ADJACENT).contains(&here) || !(0.0..1.0).contains(&s) {
+            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.contains_center(index) {
                 continue;
             }
             let liquid = |axis, step| tiles.next(index, axis, step).is_some_and(|next| phi.values()[next] < 0.0);

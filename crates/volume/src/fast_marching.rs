@@ -203,14 +203,7 @@ impl FastMarching {
     }
 
     /// Writes the distances of the cells that change.
-    fn write(
-        &self,
-        tiles: &Tiles,
-        solids: &Solids,
-        line: &Field<LineState>,
-        phi: &mut Field<f64>,
-        out: &Field<f64>,
-    ) {
+    fn write(&self, tiles: &Tiles, solids: &Solids, line: &Field<LineState>, phi: &mut Field<f64>, out: &Field<f64>) {
         for slot in 0..tiles.len() {
             let near = solids.near[slot];
             for local in 0..tiles.cells_in_use() {
