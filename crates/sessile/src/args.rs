@@ -404,6 +404,13 @@ pub struct RenderArgs {
     /// flow
     #[arg(long)]
     pub ground_truth: bool,
+    /// Folder of images and video [default: those of the run; RUN/renders/... for a part of the
+    /// frames or other settings than the scene's]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Only frames that have no image with these settings yet
+    #[arg(long)]
+    pub missing: bool,
     /// Number of threads; images do not depend on it [default: all cores]
     #[arg(long, value_name = "N", conflicts_with_all = ["jobs", "on"])]
     pub threads: Option<NonZeroUsize>,
@@ -412,6 +419,9 @@ pub struct RenderArgs {
     /// Write images or the video only: a part of a plan
     #[arg(long, value_enum, hide = true, conflicts_with_all = ["jobs", "on"])]
     pub only: Option<RenderOnly>,
+    /// Folder of images and video of a part of a plan, relative to the run folder
+    #[arg(long, hide = true, conflicts_with = "out")]
+    pub place: Option<PathBuf>,
 }
 
 /// What `sessile render` writes as a part of a plan.
