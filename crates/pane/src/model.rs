@@ -339,16 +339,23 @@ impl PaperSolver {
     /// Does a pass of Algorithm 1 if one is due at the time `end` (in s).
     fn pass_if_due(&mut self, end: f64, interval: f64, context: &StepContext, gravity: f64) -> StageReports {
         let mut report = StageReports::default();
-        // Frames coincide with passes; rounding must not put a pass behind its frame.
+        // Rounding must not put a pass behind a frame at the same time.
         if end >= self.next_pass(interval) - 1e-6 * interval {
             let wind = self.wind_per_weight(context, gravity);
             let Self { substrate, automaton, weights, passes } = self;
+            // What the last pass began has arrived.
+            automaton.wet_routes(substrate, context, 1.0);
             let moved = automaton.pass(substrate, weights, wind);
-            automaton.wet_paths(substrate, context);
             *passes += 1;
             report.add("pass.moves", moved);
         }
+        self.automaton.wet_routes(&self.substrate, context, self.covered(end, interval));
         report
+    }
+
+    /// Part of the routes of the last pass that is covered at a time (in s), 0 to 1.
+    fn covered(&self, time: f64, interval: f64) -> f64 {
+        (time / interval - self.passes as f64).clamp(0.0, 1.0)
     }
 
     /// The bodies of liquid on the pane.
@@ -413,7 +420,10 @@ impl Model for Pane {
         let mut shown = match &self.solver {
             Solver::Physical(physical) => display(initial_angles).physical(physical),
             Solver::Paper(paper) => {
-                display(&later).paper(&paper.bodies(self.setup.pass_interval, &context), &paper.substrate)
+                let interval = self.setup.pass_interval;
+                let bodies = paper.bodies(interval, &context);
+                let covered = paper.covered(self.state.time, interval);
+                display(&later).paper(&bodies, &paper.substrate, &paper.automaton, covered)
             }
         };
         let display = display(&later);

@@ -187,11 +187,11 @@ pub struct SweepArgs {
     /// Pair the n-th values of all keys instead of running all combinations
     #[arg(long)]
     pub zip: bool,
-    /// Bisect for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
-    /// a comparison such as "final.height > 2e-3"
+    /// Search for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
+    /// an expression over measures such as "final.height > 2e-3"
     #[arg(long, value_name = "CONDITION", requires = "between", conflicts_with_all = ["over", "seeds", "zip"])]
     pub find: Option<String>,
-    /// The key to bisect and its range
+    /// The key to vary and its range
     #[arg(long, value_name = "KEY=A..B", requires = "find")]
     pub between: Option<String>,
     /// Folder of the sweep [default: sweeps/NAME for a scene file NAME.toml]
@@ -258,6 +258,10 @@ pub struct SweepPartArgs {
 pub enum SweepPart {
     /// A run.
     Run,
+    /// A run of a search.
+    Probe,
+    /// The bracket of a search, its tables and the report.
+    Found,
     /// An image of a last frame.
     Image,
     /// The tables and the report.
@@ -400,6 +404,13 @@ pub struct RenderArgs {
     /// flow
     #[arg(long)]
     pub ground_truth: bool,
+    /// Folder of images and video [default: those of the run; RUN/renders/... for a part of the
+    /// frames or other settings than the scene's]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Only frames that have no image with these settings yet
+    #[arg(long)]
+    pub missing: bool,
     /// Number of threads; images do not depend on it [default: all cores]
     #[arg(long, value_name = "N", conflicts_with_all = ["jobs", "on"])]
     pub threads: Option<NonZeroUsize>,
@@ -408,6 +419,9 @@ pub struct RenderArgs {
     /// Write images or the video only: a part of a plan
     #[arg(long, value_enum, hide = true, conflicts_with_all = ["jobs", "on"])]
     pub only: Option<RenderOnly>,
+    /// Folder of images and video of a part of a plan, relative to the run folder
+    #[arg(long, hide = true, conflicts_with = "out")]
+    pub place: Option<PathBuf>,
 }
 
 /// What `sessile render` writes as a part of a plan.

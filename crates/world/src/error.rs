@@ -70,6 +70,17 @@ pub enum WorldError {
         /// The problem and its remedy.
         reason: String,
     },
+    /// The solid has no room for a cap.
+    #[error(
+        "drops.{index}: no spherical cap of that volume and `contact_angle` fits on `{solid}` there; reduce its volume \
+         or move it"
+    )]
+    NoCap {
+        /// Index in the scene.
+        index: usize,
+        /// The solid.
+        solid: String,
+    },
     /// An emitter is invalid.
     #[error("emitters.{index}: {reason}")]
     Emitter {

@@ -69,6 +69,7 @@ mod primitives;
 pub mod random;
 mod rest_mesh;
 mod solid;
+mod solid_cache;
 mod world;
 
 pub use emission::Emission;
@@ -76,4 +77,5 @@ pub use error::WorldError;
 pub use initial::{Cap, InitialDrop};
 pub use pose::{Pose, RigidVelocity};
 pub use solid::{PlaneFrame, Solid};
+pub use solid_cache::SolidCache;
 pub use world::{World, WorldState};

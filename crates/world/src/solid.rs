@@ -120,6 +120,14 @@ impl Solid {
         Ok(built)
     }
 
+    /// This solid as solid `index` of another scene, in which it has the same shape and placement.
+    pub(crate) fn reused(&self, index: usize, solid: &scene::Solid, material: Arc<BuiltMaterial>) -> Self {
+        let mut reused =
+            Self { index, scene: Arc::new(solid.clone()), material, motion_override: None, ..self.clone() };
+        reused.advance_to(0.0);
+        reused
+    }
+
     /// Name in the scene.
     pub fn name(&self) -> &str {
         &self.scene.name
@@ -204,9 +212,20 @@ impl Solid {
         self.wetting_by_hand.unwrap_or_else(|| self.material.at(uv))
     }
 
-    /// Whether the wetting properties are the same everywhere.
+    /// Viscous friction k_f at `uv`, in kg/s, if the material has its own (droplet model,
+    /// reproduction mode).
+    pub fn friction_at(&self, uv: DVec2) -> Option<f64> {
+        self.material.friction_at(uv)
+    }
+
+    /// Whether contact angles and affinity are the same everywhere.
     pub fn wets_uniformly(&self) -> bool {
         self.wetting_by_hand.is_some() || self.material.is_uniform()
+    }
+
+    /// Whether roughness, adhesion and friction are the same everywhere.
+    pub fn has_uniform_coefficients(&self) -> bool {
+        self.material.has_uniform_coefficients()
     }
 
     /// The meshed rectangle at the current pose, if the solid is a plane.

@@ -17,6 +17,7 @@ use crate::materials::{BuiltMaterial, default_wall_wetting};
 use crate::motion::KinematicOverride;
 use crate::pose::Pose;
 use crate::solid::Solid;
+use crate::solid_cache::SolidCache;
 
 /// A scene's solids and sources at the current time.
 ///
@@ -49,6 +50,16 @@ impl World {
     /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs
     /// meshes.
     pub fn build(scene: &Scene) -> Result<Self, WorldError> {
+        Self::assemble(scene, None, usize::MAX)
+    }
+
+    /// Builds as [`World::build`] does, with the solids of earlier scenes. Drops from index
+    /// `scattered` on are left out where no cap of their volume fits on the solid.
+    pub fn build_scattered(scene: &Scene, solids: &SolidCache, scattered: usize) -> Result<Self, WorldError> {
+        Self::assemble(scene, Some(solids), scattered)
+    }
+
+    fn assemble(scene: &Scene, cache: Option<&SolidCache>, scattered: usize) -> Result<Self, WorldError> {
         let mut notices = Vec::new();
         let materials = scene
             .materials
@@ -61,13 +72,17 @@ impl World {
         };
         let mut solids = Vec::new();
         for (index, solid) in scene.solids.iter().enumerate() {
-            solids.push(Solid::build(index, solid, material(&solid.material, &solid.name)?, &mut notices)?);
+            let material = material(&solid.material, &solid.name)?;
+            solids.push(match cache {
+                Some(cache) => cache.get(index, solid, material, &mut notices)?,
+                None => Solid::build(index, solid, material, &mut notices)?,
+            });
         }
         let wall = match scene.domain.as_ref().and_then(|domain| domain.wall_material.as_deref()) {
             Some(name) => material(name, "wall")?.at(glam::DVec2::splat(0.5)),
             None => default_wall_wetting(),
         };
-        let drops = InitialDrop::build_all(scene, &solids, &mut notices)?;
+        let drops = InitialDrop::build_all(scene, &solids, scattered, &mut notices)?;
         let sources = Sources::build(scene, &solids, &mut notices)?;
         let environment = Arc::new(scene.world.clone());
         Ok(Self {
