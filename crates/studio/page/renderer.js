@@ -47,7 +47,10 @@ export class Renderer {
     /** @type {Vec3} */
     this.sun = normalize([0.45, 0.75, 0.5]);
     this.show = { wet: false, contactLine: false };
+    /** @type {any[]} */
     this.solids = [];
+    /** @type {boolean[]} */
+    this.glass = [];
     this.environmentKind = 0;
     this.scale = this.software ? 0.75 : 1;
     this.build();
@@ -482,6 +485,11 @@ export class Renderer {
     gl.depthMask(true);
   }
 
+  /** One bit per solid, set where it is glass. */
+  glassBits() {
+    return this.glass.reduce((/** @type {number} */ bits, /** @type {boolean} */ glass, /** @type {number} */ k) => (glass && k < 31 ? bits | (1 << k) : bits), 0);
+  }
+
   /** Shadow and caustic of the drops on opaque solids. */
   drawLight(view, eye, ahead) {
     const gl = this.gl;
@@ -492,6 +500,7 @@ export class Renderer {
     gl.uniformMatrix4fv(program.at("uViewProjection"), false, eye.viewProjection);
     gl.uniform3fv(program.at("uSun"), this.sun);
     gl.uniform1f(program.at("uAhead"), ahead);
+    gl.uniform1i(program.at("uGlass"), this.glassBits());
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D_ARRAY, this.light ?? null);
     gl.uniform1i(program.at("uLight"), 0);
@@ -523,7 +532,7 @@ export class Renderer {
     const name = this.scene?.liquid?.name ?? "water";
     const tint = Object.entries(TINTS).find(([word]) => name.includes(word));
     gl.uniform3fv(program.at("uTint"), tint ? tint[1] : [0, 0, 0]);
-    gl.uniform1i(program.at("uGlass"), this.glass?.[0] ? 1 : 0);
+    gl.uniform1i(program.at("uGlass"), this.glassBits());
     gl.uniform1i(program.at("uContactLine"), this.show.contactLine ? 1 : 0);
     gl.uniform1i(program.at("uIsSurface"), isSurface ? 1 : 0);
   }
