@@ -6,6 +6,12 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
+    /// A value set by hand is not one that a scene may have.
+    #[error("{reason}")]
+    ByHand {
+        /// The problem.
+        reason: String,
+    },
     /// A solid refers to a material that the scene does not have.
     #[error(
         "solid `{solid}`: unknown material `{material}`; define it under [materials] or use one of `sessile materials`"

@@ -51,11 +51,12 @@
 //!
 //! **Random numbers.** Emitters use [`random::Stream`]s keyed by the scene's seed, the emitter and
 //! the event, so emissions do not depend on the time steps, and resuming a run needs only a
-//! [`WorldState`]: the time, and the motion overrides of solids.
+//! [`WorldState`]: the time, the motion overrides of solids, and what was changed by hand.
 //!
 //! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are
 //! shared.
 
+mod by_hand;
 mod emission;
 mod emitters;
 mod error;
