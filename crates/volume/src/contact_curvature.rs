@@ -56,7 +56,7 @@ pub fn apply_at_contact_line(
     kappa.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, kappa)| {
         for local in 0..tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
-            let (here, s) = (phi.values()[index], solids.distance.values()[index]);
+            let (here, s) = (phi.values()[index], solids.wall_distance().values()[index]);
             if !(0.0..ADJACENT).contains(&here) || !(0.0..1.0).contains(&s) {
                 continue;
             }
