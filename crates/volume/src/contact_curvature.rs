@@ -81,8 +81,8 @@ pub fn apply_at_contact_line(
     kappa.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, kappa)| {
         for local in 0..tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
-            let (here, s) = (phi.values()[index], solids.distance.values()[index]);
-            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.contains_center(index) {
+            let (here, s) = (phi.values()[index], solids.wall_distance().values()[index]);
+            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.is_in_wall(index) {
                 continue;
             }
             let liquid = |axis, step| tiles.next(index, axis, step).is_some_and(|next| phi.values()[next] < 0.0);
@@ -119,7 +119,7 @@ pub fn apply_at_contact_line(
 
 /// What the line may do at a cell, or below it where the cell lies above those that have a state.
 fn state_at(tiles: &Tiles, solids: &Solids, lines: &Lines<'_>, index: CellIndex) -> LineState {
-    let s = solids.distance.values();
+    let s = solids.wall_distance().values();
     if s[index] < PINNED_TO {
         return lines.line.values()[index];
     }
