@@ -165,6 +165,12 @@ fn slid_drops(run: &PanelRun) -> Vec<u32> {
     slid
 }
 
+/// Smallest length of drop 1 along x until `t`, relative to the first frame.
+pub fn smallest_relative_length(run: &PanelRun, t: f64) -> Option<f64> {
+    let times = run.frames.iter().map(|frame| frame.time).filter(|&time| time <= t + 1e-9);
+    largest(times.filter_map(|time| relative_length(run, time)).map(|length| -length)).map(|length| -length)
+}
+
 /// Length of drop 1 along x at `t`, relative to the first frame.
 pub fn relative_length(run: &PanelRun, t: f64) -> Option<f64> {
     let length = |frame: &FrameMeasures| drop_of(frame, 1).map(|drop| drop.bounds[1].x - drop.bounds[0].x);

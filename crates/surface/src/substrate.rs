@@ -199,8 +199,8 @@ impl Substrate {
     /// Moves a point on one solid along that solid out of all others, into the corner between them.
     ///
     /// Alternating projections: on two planes each sweep multiplies the error by the squared cosine
-    /// of their angle. Where several solids meet, leaving one can enter another, so they are visited
-    /// again until the point is outside all of them.
+    /// of their angle. Where several solids meet, leaving one can enter another, so they are
+    /// visited again until the point is outside all of them.
     pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3) -> DVec3 {
         let Some(own) = interface.solid_index() else { return point };
         for _ in 0..CORNER_PASSES {
