@@ -279,7 +279,7 @@ pub const FIGURES: &[Figure] = &[
         number: "figure 12",
         shows: "About 180 drops fall onto hydrophobic leaves, bounce or roll, and gather.",
         stated: "180 drops, 30 000 triangles at 35 frames per second",
-        chosen: "the leaves, drops of 0.27 to 0.9 µL within six seconds, 155°/148°; γ = 0.2",
+        chosen: "the leaves, drops of 0.27 to 0.9 µL within six seconds, 155°/138°; γ = 0.2",
         panels: &[lotus("paper", &["fidelity=\"paper\""]), lotus("physical", &[])],
         checks: &[
             Check {
