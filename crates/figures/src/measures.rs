@@ -99,9 +99,36 @@ pub fn final_drops(run: &PanelRun) -> Option<f64> {
     Some(run.frames.last()?.drops.len() as f64)
 }
 
-/// Number of drops on solids in the last frame.
-pub fn final_drops_on_solids(run: &PanelRun) -> Option<f64> {
-    Some(run.frames.last()?.drops.iter().filter(|drop| drop.on.is_some()).count() as f64)
+/// Number of drops on solids other than `except` in the last frame.
+pub fn final_drops_on_solids(run: &PanelRun, except: &str) -> Option<f64> {
+    let drops = run.frames.last()?.drops.iter();
+    Some(drops.filter(|drop| drop.on.as_deref().is_some_and(|on| on != except)).count() as f64)
+}
+
+/// Number of drops in the last frame whose wetted face is above them.
+pub fn final_pendant_drops(run: &PanelRun) -> Option<f64> {
+    let (surface, _) = run.folder.read_frame(run.frames.last()?.frame).ok()?;
+    let mut faces: Vec<(u32, DVec3)> = Vec::new();
+    for (corners, _) in surface.triangles.iter().zip(&surface.solids).filter(|&(_, &solid)| solid >= 0) {
+        let [a, b, c] = corners.map(|v| surface.positions[v as usize]);
+        let (id, area) = (surface.drops[corners[0] as usize], (b - a).cross(c - a));
+        match faces.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(at) => faces[at].1 += area,
+            Err(at) => faces.insert(at, (id, area)),
+        }
+    }
+    Some(faces.iter().filter(|(_, face)| face.y > 0.5 * face.length()).count() as f64)
+}
+
+/// Ratio of the largest to the smallest top speed of the drops that slide by more than their own
+/// diameter, without the fastest and the slowest tenth of them.
+pub fn ratio_of_speeds(run: &PanelRun) -> Option<f64> {
+    let slid = slid_drops(run);
+    let top = |id: u32| largest(run.drops().filter(|drop| drop.id == id).map(|drop| drop.velocity.length()));
+    let mut speeds: Vec<f64> = slid.into_iter().filter_map(top).collect();
+    speeds.sort_by(f64::total_cmp);
+    let tenth = speeds.len() / 10;
+    Some(speeds.get(speeds.len().checked_sub(tenth + 1)?)? / speeds.get(tenth)?)
 }
 
 /// Number of drops in the air in the first frame and the ones that appear in the air later.
@@ -119,6 +146,11 @@ pub fn arrivals_by_air(run: &PanelRun) -> Option<f64> {
 
 /// Number of drops that slide by more than their own diameter while they stay on one solid.
 pub fn sliding_drops(run: &PanelRun) -> Option<f64> {
+    Some(slid_drops(run).len() as f64)
+}
+
+/// Ids of the drops that slide by more than their own diameter while they stay on one solid.
+fn slid_drops(run: &PanelRun) -> Vec<u32> {
     let mut starts: Vec<(u32, DVec3)> = Vec::new();
     let mut slid: Vec<u32> = Vec::new();
     for drop in run.drops().filter(|drop| drop.on.is_some()) {
@@ -130,7 +162,13 @@ pub fn sliding_drops(run: &PanelRun) -> Option<f64> {
     }
     slid.sort_unstable();
     slid.dedup();
-    Some(slid.len() as f64)
+    slid
+}
+
+/// Smallest length of drop 1 along x until `t`, relative to the first frame.
+pub fn smallest_relative_length(run: &PanelRun, t: f64) -> Option<f64> {
+    let times = run.frames.iter().map(|frame| frame.time).filter(|&time| time <= t + 1e-9);
+    largest(times.filter_map(|time| relative_length(run, time)).map(|length| -length)).map(|length| -length)
 }
 
 /// Length of drop 1 along x at `t`, relative to the first frame.
@@ -139,11 +177,31 @@ pub fn relative_length(run: &PanelRun, t: f64) -> Option<f64> {
     Some(length(run.at(t)?)? / length(run.frames.first()?)?)
 }
 
-/// Surface area of drop 1 at `t` in excess of the sphere of its volume, relative to that sphere.
-pub fn excess_area(run: &PanelRun, t: f64) -> Option<f64> {
-    let drop = drop_of(run.at(t)?, 1)?;
-    let sphere = 4.0 * std::f64::consts::PI * sphere_radius(drop.volume).powi(2);
-    Some(drop.surface_area / sphere - 1.0)
+/// Amplitude of the modes above 4 of the radius around drop 1's center at `t`, along x, relative to
+/// its mean radius.
+pub fn detail_above_mode_4(run: &PanelRun, t: f64) -> Option<f64> {
+    const MODES: usize = 25;
+    let frame = run.at(t)?;
+    let center = drop_of(frame, 1)?.centroid;
+    let (surface, _) = run.folder.read_frame(frame.frame).ok()?;
+    let mut modes = [0.0; MODES];
+    for corners in surface.triangles.iter().filter(|corners| surface.drops[corners[0] as usize] == 1) {
+        let [a, b, c] = corners.map(|v| surface.positions[v as usize] - center);
+        let third = (b - a).cross(c - a) / 6.0;
+        for p in [(a * 4.0 + b + c) / 6.0, (a + b * 4.0 + c) / 6.0, (a + b + c * 4.0) / 6.0] {
+            let r = p.length();
+            let (angle, x) = (third.dot(p) / r.powi(3), p.x / r);
+            // Legendre polynomials by their recurrence.
+            let (mut here, mut next) = (1.0, x);
+            for (l, mode) in modes.iter_mut().enumerate() {
+                *mode += angle * r * here;
+                let l = l as f64;
+                (here, next) = (next, ((2.0 * l + 3.0) * x * next - (l + 1.0) * here) / (l + 2.0));
+            }
+        }
+    }
+    let power = |l: usize| modes[l].powi(2) * (2 * l + 1) as f64;
+    Some((5..MODES).map(power).sum::<f64>().sqrt() / modes[0])
 }
 
 /// Mean length of the stream below an outlet at y = 0 in the second half of the run, in mm.

@@ -26,6 +26,10 @@ typed_index! {
 
 /// Sweeps of alternating projections onto two solids that meet in a corner.
 const CORNER_SWEEPS: usize = 8;
+/// Visits of the solids that meet in a corner.
+const CORNER_PASSES: usize = 32;
+/// Depth inside a solid at which a point in a corner counts as outside, in m.
+const CORNER_TOLERANCE: f64 = 1e-12;
 
 /// Solids, tap outlets and the wet history at one time.
 #[derive(Clone, Debug)]
@@ -195,16 +199,24 @@ impl Substrate {
     /// Moves a point on one solid along that solid out of all others, into the corner between them.
     ///
     /// Alternating projections: on two planes each sweep multiplies the error by the squared cosine
-    /// of their angle.
+    /// of their angle. Where several solids meet, leaving one can enter another, so they are
+    /// visited again until the point is outside all of them.
     pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3) -> DVec3 {
         let Some(own) = interface.solid_index() else { return point };
-        for other in self.solid_indices().filter(|&s| s != own) {
-            if self.solids()[other].signed_distance(point) >= 0.0 {
-                continue;
+        for _ in 0..CORNER_PASSES {
+            let mut entered = false;
+            for other in self.solid_indices().filter(|&s| s != own) {
+                if self.solids()[other].signed_distance(point) >= -CORNER_TOLERANCE {
+                    continue;
+                }
+                entered = true;
+                for _ in 0..CORNER_SWEEPS {
+                    point = self.solids()[other].closest(point).point;
+                    point = self.solids()[own].closest(point).point;
+                }
             }
-            for _ in 0..CORNER_SWEEPS {
-                point = self.solids()[other].closest(point).point;
-                point = self.solids()[own].closest(point).point;
+            if !entered {
+                break;
             }
         }
         point
@@ -214,5 +226,30 @@ impl Substrate {
     pub fn is_in_corner(&self, own: SolidIndex, point: DVec3, within: f64) -> bool {
         let mut others = self.solid_indices().filter(|&s| s != own);
         others.any(|other| self.solids()[other].signed_distance(point) < within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::scene;
+
+    #[test]
+    fn a_point_in_a_corner_of_three_solids_ends_outside_all_of_them() {
+        let plane = |name: &str, normal: [f64; 3]| {
+            format!("[[solids]]\nname = \"{name}\"\nshape = \"plane\"\nnormal = {normal:?}\n")
+        };
+        // Two walls that enclose 40°, on a floor.
+        let (sine, cosine) = 70f64.to_radians().sin_cos();
+        let walls = plane("a", [cosine, 0.0, sine]) + &plane("b", [cosine, 0.0, -sine]);
+        let world = World::build(&scene(&format!("{}{walls}", plane("floor", [0.0, 1.0, 0.0])))).unwrap();
+        let substrate = Substrate::new(world);
+        let start = DVec3::new(-1e-3, 0.0, 0.4e-3);
+        let point = substrate.project_out_of_solids(Interface::Solid(SolidIndex::new(0)), start);
+        for solid in substrate.solids() {
+            let depth = -solid.signed_distance(point);
+            assert!(depth < 1e-9, "it is {depth} m inside");
+        }
+        assert!(point.distance(start) < 3e-3, "it moved to {point}");
     }
 }

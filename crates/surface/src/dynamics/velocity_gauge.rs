@@ -33,8 +33,8 @@ pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
 }
 
 /// The same for the paper's operators on a solid: the drop is a shell with these masses, and its
-/// wetted face loses the speed `lost`, in m/s, to friction. Sets the drop's velocity and returns the
-/// velocity at which it slides along the solid, in m/s.
+/// wetted face loses the speed `lost`, in m/s, to friction. Sets the drop's velocity and returns
+/// the velocity at which it slides along the solid, in m/s.
 ///
 /// The shell moves along the solid as one, at the mean velocity of the free surface and the wetted
 /// face, so that friction on the one slows the other. What the free vertices lose along the surface

@@ -73,8 +73,8 @@ const LOCAL_CORRECTION_TIME: f64 = REFERENCE_STEP;
 const POOR_MESH_ETA: f64 = 0.1;
 /// Cotangent of the sharpest angle of a triangle in good shape: 15°.
 const POOR_COTANGENT: f64 = 3.73;
-/// Squared share of a drop's weight along its solid that its free surface must carry for the rest to
-/// be passed on to it; less is carried only by drops of a few triangles.
+/// Squared share of a drop's weight along its solid that its free surface must carry for the rest
+/// to be passed on to it; less is carried only by drops of a few triangles.
 const MIN_CARRIED: f64 = 0.04;
 /// cm²/s in m²/s.
 const SQUARE_CENTIMETERS: f64 = 1e-4;

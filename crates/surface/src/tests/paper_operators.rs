@@ -57,8 +57,8 @@ fn larger_drops_slide_faster_on_a_pane_at_a_steady_speed() {
     assert!(speeds[1][1] > 1.5 * speeds[0][1], "{speeds:?} m/s");
 }
 
-/// A pinned line carries (γ/0.5 ms) × its length × sin θ, and the shell's weight is g × its area: equal
-/// at γ = 0.12 cm²/s for a base radius of 1.7 mm.
+/// A pinned line carries (γ/0.5 ms) × its length × sin θ, and the shell's weight is g × its area:
+/// equal at γ = 0.12 cm²/s for a base radius of 1.7 mm.
 #[test]
 fn a_drop_hangs_by_the_tension_of_its_line_and_drips_without_it() {
     let hanging = |gamma: f64| {
