@@ -107,8 +107,8 @@ struct Guide {
 }
 
 impl Guide {
-    /// Difference to another pixel's surface: 0 for the same, infinite for another drop, unless both
-    /// are mixtures. `across` and `along` are the columns and rows between them.
+    /// Difference to another pixel's surface: 0 for the same, infinite for another drop, unless
+    /// both are mixtures. `across` and `along` are the columns and rows between them.
     fn difference(&self, other: &Self, across: usize, along: usize) -> f32 {
         let reliable = |own: f32, other: f32| 1.0 - own.min(other);
         let surface = match reliable(self.mixture.surface, other.mixture.surface) {

@@ -222,6 +222,8 @@ impl View<'_> {
         let [width, height] = settings.size;
         let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
         let pixel_height = self.lens.pixel_height(height as f32);
+        let paths =
+            PathSettings { footprint: pixel_height / (settings.samples.max(1) as f32).sqrt(), ..settings.paths };
         let places = || tile_pixels(tile, self.columns, settings.size);
         let mut tile = before.unwrap_or_else(|| {
             let center = |(x, y): (usize, usize)| (Vec2::new(x as f32, y as f32) + 0.5) * scale;
@@ -238,7 +240,7 @@ impl View<'_> {
                 let ray = Ray { origin, direction, time, origin_triangle: None };
                 let path = self
                     .undeviated(x, y, ray, pixel)
-                    .unwrap_or_else(|| trace_path(self.context, settings.paths, ray, self.media, index / BATCH, &mut sampler));
+                    .unwrap_or_else(|| trace_path(self.context, paths, ray, self.media, index / BATCH, &mut sampler));
                 if is_in_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
                 }

@@ -253,8 +253,8 @@ impl Job<'_> {
         next
     }
 
-    /// Records the exposure of the images in `run.json`. Images that other processes rendered have the
-    /// exposure that is measured here again.
+    /// Records the exposure of the images in `run.json`. Images that other processes rendered have
+    /// the exposure that is measured here again.
     fn record_exposure(&self) -> Result<(), RenderError> {
         let mut info = self.folder.read_info()?;
         let measured = match self.exposure.get() {

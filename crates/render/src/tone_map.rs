@@ -17,7 +17,7 @@
 //! Exposure, `standard` and `filmic` keep the hue of a color: channels are scaled together or mixed
 //! with white, never clipped one by one.
 //!
-//! - `standard` is the sRGB curve. A color with a channel above 1 is scaled until that channel is 1.
+//! - `standard` is the sRGB curve. A color with a channel above 1 is scaled until that one is 1.
 //! - `filmic`, the default, has a shoulder, see below.
 //! - `agx` ([`crate::agx`]) has lower contrast, and bright colors turn white earlier; its channels
 //!   pass one scale each, so that bright orange turns yellow before it turns white, as on film.
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn view_transforms_keep_hue_and_raw_is_linear() {
-        // Amber of increasing exposure: green stays halfway between red and blue until all are white.
+        // Amber of increasing exposure: green stays halfway between red and blue.
         for view in [ViewTransform::Standard, ViewTransform::Filmic, ViewTransform::Agx] {
             let mut before = 0;
             for exposure in [0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 50.0] {

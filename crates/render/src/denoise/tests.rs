@@ -161,6 +161,6 @@ fn guides_of_blurred_pixels_are_ignored() {
     let sharp = Framebuffer { color, ..smooth.clone() };
     let blurred = Framebuffer { mixture: vec![Mixture { surface: 1.0, albedo: 1.0 }; SIZE * SIZE], ..sharp.clone() };
     let [sharp, blurred] = [sharp, blurred].map(|image| error(&denoise(&image, halves).color, &smooth.color) / before);
-    // Five passes average some thousand pixels where nothing else is an edge; the gradient limits them.
+    // Five passes average some thousand pixels without edges; the gradient limits them.
     assert!(sharp > 0.5 && blurred < 0.2, "{sharp} of the noise is left with guides, {blurred} without");
 }
