@@ -24,7 +24,11 @@ use crate::srgb::{linear_from_srgb, srgb_from_linear};
 
 /// Why a backdrop cannot be shown.
 #[derive(Debug, thiserror::Error)]
-#[error("the backdrop {} cannot be shown: {reason}", file.display())]
+#[error(
+    "the backdrop {} cannot be shown: {reason}; `render.backdrop` is the path of a PNG, JPEG or EXR file, relative to the \
+     scene file",
+    file.display()
+)]
 pub struct BackdropError {
     /// The file.
     pub file: PathBuf,

@@ -15,6 +15,9 @@ pub struct Camera {
     pub lens_radius: f64,
     /// Focus distance, in m; `None`: that of `look_at`.
     pub focus: Option<f64>,
+    /// Number of blades of the aperture, whose corners lie on the rim of the lens; round if fewer
+    /// than 3.
+    pub blades: u32,
 }
 
 /// A camera prepared for an image size, in the render scene's coordinates.
@@ -27,12 +30,13 @@ pub struct Lens {
     half: Vec2,
     radius: f32,
     focus: f32,
+    blades: u32,
 }
 
 impl Camera {
     /// A pinhole camera.
     pub fn new(eye: DVec3, look_at: DVec3, fov: f64) -> Self {
-        Self { eye, look_at, fov, lens_radius: 0.0, focus: None }
+        Self { eye, look_at, fov, lens_radius: 0.0, focus: None, blades: 0 }
     }
 
     /// Unit vectors to the right, up and into the image.
@@ -58,6 +62,7 @@ impl Camera {
             half: Vec2::new((height * aspect) as f32, height as f32),
             radius: self.lens_radius.max(0.0) as f32,
             focus: focus as f32,
+            blades: self.blades,
         }
     }
 }
@@ -117,6 +122,24 @@ impl Lens {
         offset.x * self.right + offset.y * self.up + self.forward
     }
 
+    /// The point of an aperture of radius 1 for a sample `u`, with uniform density.
+    fn aperture_point(&self, u: Vec2) -> Vec2 {
+        let corner = |turn: f32| {
+            let (sin, cos) = (std::f32::consts::TAU * turn).sin_cos();
+            Vec2::new(cos, sin)
+        };
+        let from_center = u.x.sqrt();
+        if self.blades < 3 {
+            return from_center * corner(u.y);
+        }
+        // A triangle between the center and two neighboring corners, the first of them on top.
+        let blades = self.blades as f32;
+        let triangle = (u.y * blades).floor().min(blades - 1.0);
+        let along = u.y * blades - triangle;
+        let [first, second] = [triangle, triangle + 1.0].map(|index| corner(0.25 + index / blades));
+        from_center * first.lerp(second, along)
+    }
+
     /// Origin and direction of the ray through a point of the image, from (0, 0) at its top left to
     /// (1, 1), and through the lens sample `u`.
     pub fn ray(&self, place: Vec2, u: Vec2) -> (Vec3, Vec3) {
@@ -124,8 +147,8 @@ impl Lens {
         if self.radius == 0.0 {
             return (self.eye, direction.normalize());
         }
-        let (sin, cos) = (std::f32::consts::TAU * u.y).sin_cos();
-        let origin = self.eye + self.radius * u.x.sqrt() * (cos * self.right + sin * self.up);
+        let on_lens = self.radius * self.aperture_point(u);
+        let origin = self.eye + on_lens.x * self.right + on_lens.y * self.up;
         let sharp = self.eye + self.focus * direction;
         (origin, (sharp - origin).normalize_or(self.forward))
     }
@@ -136,8 +159,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_aperture_of_blades_is_a_regular_polygon_of_uniform_density() {
+        for blades in [0, 3, 5, 6] {
+            let lens = Camera { blades, ..Camera::new(DVec3::Z, DVec3::ZERO, 0.6) }.lens(DVec3::ZERO, [10, 10]);
+            let samples = 256;
+            let points: Vec<Vec2> = (0..samples * samples)
+                .map(|k| (Vec2::new((k % samples) as f32, (k / samples) as f32) + 0.5) / samples as f32)
+                .map(|u| lens.aperture_point(u))
+                .collect();
+            // Second moment of a uniform polygon of n corners at radius 1: (2 + cos 2π/n)/6.
+            let expected = if blades == 0 { 0.5 } else { (2.0 + (std::f32::consts::TAU / blades as f32).cos()) / 6.0 };
+            let moment = points.iter().map(|point| point.length_squared()).sum::<f32>() / points.len() as f32;
+            assert!((moment - expected).abs() < 2e-3, "{blades} blades: {moment}, not {expected}");
+            let mean = points.iter().sum::<Vec2>() / points.len() as f32;
+            assert!(mean.length() < 1e-3, "{blades} blades: {mean}");
+            let apothem = if blades == 0 { 1.0 } else { (std::f32::consts::PI / blades as f32).cos() };
+            let lowest = points.iter().map(|point| -point.y).fold(0.0, f32::max);
+            let expected = if blades % 2 == 1 { apothem } else { 1.0 };
+            assert!((lowest - expected).abs() < 0.01, "{blades} blades reach {lowest} below the center");
+        }
+    }
+
+    #[test]
     fn rays_through_a_lens_meet_at_the_focus() {
-        let camera = Camera { lens_radius: 0.1, ..Camera::new(DVec3::Z * 2.0, DVec3::ZERO, 0.6) };
+        let camera = Camera { lens_radius: 0.1, blades: 5, ..Camera::new(DVec3::Z * 2.0, DVec3::ZERO, 0.6) };
         let lens = camera.lens(DVec3::ZERO, [10, 10]);
         for u in [Vec2::ZERO, Vec2::new(0.9, 0.3), Vec2::new(0.4, 0.8)] {
             let (origin, direction) = lens.ray(Vec2::splat(0.5), u);

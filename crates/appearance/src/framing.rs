@@ -105,7 +105,8 @@ fn fov(scene: &Scene) -> f64 {
 }
 
 fn with_lens(scene: &Scene, camera: Camera) -> Camera {
-    Camera { lens_radius: 0.5 * scene.camera.aperture, focus: scene.camera.focus, ..camera }
+    let sessile_scene::types::Camera { aperture, focus, blades, .. } = scene.camera;
+    Camera { lens_radius: 0.5 * aperture, focus, blades, ..camera }
 }
 
 fn automatic(scene: &Scene, world: &World, fov: f64, aspect: f64) -> Camera {

@@ -97,6 +97,11 @@ impl Source {
         Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
     }
 
+    /// Factor from radiance to what the run's images show; that of the scene until it is rendered.
+    pub fn exposure(&self) -> f64 {
+        self.info.exposure.unwrap_or(self.scene.render.exposure)
+    }
+
     /// Whether the camera moves.
     pub fn camera_moves(&self) -> bool {
         self.followed.is_some()

@@ -67,6 +67,7 @@ fn run_with_title(parent: &Path, title: &str) -> PathBuf {
         steps: StepTotals::default(),
         stages: Default::default(),
         estimate: None,
+        exposure: None,
         error: None,
     };
     run.write_info(&info).unwrap();

@@ -39,6 +39,10 @@ pub struct RunInfo {
     /// What the run was expected to need, before it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<CostEstimate>,
+    /// Factor from the scene's radiance to what its images show, before the view transform; `None`
+    /// until the run is rendered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<f64>,
     /// Error message of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -237,6 +241,7 @@ pub(crate) mod tests {
             steps,
             stages: BTreeMap::from([("move".into(), StageSeconds { wall_seconds: 1.5, cpu_seconds: 2.75 })]),
             estimate: Some(CostEstimate { memory_bytes: 2e7, wall_seconds: 3.5, disk_bytes: 1e6 }),
+            exposure: Some(0.75),
             error: None,
         }
     }

@@ -19,6 +19,7 @@ mod gltf;
 mod model;
 mod obj;
 mod scene_text;
+mod staging;
 pub mod usd;
 
 use std::path::{Path, PathBuf};

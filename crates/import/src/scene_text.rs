@@ -6,6 +6,7 @@ use glam::DVec3;
 use sessile_scene::quoted;
 
 use crate::model::{Model, ModelMaterial};
+use crate::staging::write_staging;
 
 /// Frames per second that a scene accepts.
 const FPS: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
@@ -34,7 +35,9 @@ pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -
          # center = \"0 100 0 mm\"\n# volume = \"20 uL\"\n\n",
         quoted(largest)
     );
-    write_camera(&mut text, model);
+    if !write_camera(&mut text, model) {
+        write_staging(&mut text, model, names);
+    }
     let [low, high] = model.bounds();
     let [width, height, depth] = (high - low).to_array().map(|length| rounded(length * 1e3));
     let _ = writeln!(text, "# The model's extent: {width} mm wide, {height} mm high, {depth} mm deep.");
@@ -89,10 +92,11 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
     text.push('\n');
 }
 
-fn write_camera(text: &mut String, model: &Model) {
+/// Writes the camera; whether the model has a valid one.
+fn write_camera(text: &mut String, model: &Model) -> bool {
     let in_range = |p: DVec3| p.is_finite() && p.abs().max_element() < FARTHEST;
     let camera = model.camera.as_ref().filter(|camera| in_range(camera.eye) && in_range(camera.look_at));
-    let Some(camera) = camera.filter(|camera| (1e-3..179.9).contains(&camera.fov.to_degrees())) else { return };
+    let Some(camera) = camera.filter(|camera| (1e-3..179.9).contains(&camera.fov.to_degrees())) else { return false };
     let point = |p: DVec3| {
         let [x, y, z] = p.to_array().map(|length| rounded(length * 1e3));
         format!("{x} {y} {z} mm")
@@ -104,6 +108,7 @@ fn write_camera(text: &mut String, model: &Model) {
         point(camera.look_at),
         rounded(camera.fov.to_degrees())
     );
+    true
 }
 
 /// The value rounded to seven significant digits, the precision of model files.

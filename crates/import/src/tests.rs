@@ -108,6 +108,33 @@ fn objects_of_an_obj_file_become_solids() {
     assert!(error.ends_with("bad.obj:2: expected a vertex index from 1 to 1, found 2"), "{error}");
 }
 
+/// A model without a camera is seen from the front right and above, on a ground, in three lights;
+/// one with a ground of its own gets none.
+#[test]
+fn a_model_without_camera_and_ground_is_staged() {
+    let block =
+        "o block\nv -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nv 0 2 0\nf 1 2 3 4\nf 5 2 1\nf 5 3 2\nf 5 4 3\nf 5 1 4\n";
+    let floor = "o floor\nv -9 0 -9\nv 9 0 -9\nv 9 0 9\nv -9 0 9\nf 9 8 7 6\n";
+    for (text, grounds) in [(block.to_owned(), 1), (format!("{block}{floor}"), 0)] {
+        let (_, scene) = imported("block.obj", text.as_bytes()).unwrap();
+        let read = sessile_scene::parse_str("scene.toml", &scene, &[], &sessile_scene::NoFiles);
+        let planes = scene.matches("shape = \"plane\"").count();
+        assert_eq!(planes, grounds, "{scene}");
+        assert_eq!(scene.matches("[[lights.area]]").count(), 2, "{scene}");
+        // The meshes are beside the scene, so that only their files are missing.
+        if let Err(error) = read {
+            let message = error.to_string();
+            assert!(
+                !message.contains("camera") && !message.contains("lights") && !message.contains("plane"),
+                "{message}"
+            );
+        }
+        let position = scene.lines().find(|line| line.starts_with("position")).unwrap();
+        let at: Vec<f64> = position.split(['"', ' ']).filter_map(|word| word.parse().ok()).collect();
+        assert!(at[0] > 1e3 && at[1] > 1e3 && at[2] > at[0], "{position}: front right, above");
+    }
+}
+
 #[test]
 fn malformed_numbers_of_an_obj_file_are_errors() {
     let error = imported("bad.obj", b"v 0 0 0\nv 1 0,5 0\n").unwrap_err().to_string();

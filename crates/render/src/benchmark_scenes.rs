@@ -42,8 +42,29 @@ pub fn wet_drop_lattice(substrate: Substrate, count: usize) -> Result<RenderScen
     Ok(builder.build())
 }
 
+/// Drops on a pane in front of a city at night, 120 mm before a lens of 8 mm that is focused at
+/// 2 m.
+pub fn out_of_focus_pane(count: usize) -> Result<(RenderScene, Camera), InstanceError> {
+    let (mut builder, liquid, camera) = lattice_in(Substrate::Pane, Environment::city(1.0), count)?;
+    builder.liquid(&liquid);
+    let eye = 0.12 * (camera.eye - camera.look_at).normalize();
+    Ok((builder.build(), Camera { eye, lens_radius: 4e-3, focus: Some(2.0), ..camera }))
+}
+
 fn lattice(substrate: Substrate, count: usize) -> Result<(RenderSceneBuilder, Surface, Camera), InstanceError> {
-    let (material, environment, axes) = match substrate {
+    let environment = match substrate {
+        Substrate::Table => Environment::studio(1.0),
+        Substrate::Pane => Environment::sky(TOWARDS_SUN, 1.0),
+    };
+    lattice_in(substrate, environment, count)
+}
+
+fn lattice_in(
+    substrate: Substrate,
+    environment: Environment,
+    count: usize,
+) -> Result<(RenderSceneBuilder, Surface, Camera), InstanceError> {
+    let (material, axes) = match substrate {
         Substrate::Table => {
             let material = Material::of(
                 Look::Matte,
@@ -51,11 +72,9 @@ fn lattice(substrate: Substrate, count: usize) -> Result<(RenderSceneBuilder, Su
                 Vec2::new(16.0, 9.0),
             );
             // The outward normal y is the local z.
-            (material, Environment::studio(1.0), DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y))
+            (material, DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y))
         }
-        Substrate::Pane => {
-            (Material::of(Look::Glass, None, Vec2::ONE), Environment::sky(TOWARDS_SUN, 1.0), DMat3::IDENTITY)
-        }
+        Substrate::Pane => (Material::of(Look::Glass, None, Vec2::ONE), DMat3::IDENTITY),
     };
     let mut builder = RenderSceneBuilder::new(environment, LiquidMaterial::water(), 0.0);
     builder.solid(&rectangle(axes), |_| DVec3::ZERO, &material, false, None);

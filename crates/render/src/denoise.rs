@@ -16,6 +16,14 @@
 //! shadow) and is kept. `V` comes from two half buffers, if given, else from the variance within 7
 //! × 7 similar neighbors.
 //!
+//! Where a lens or motion blurs, the samples of a pixel show many places, and their mean normal,
+//! depth and drop tell nothing about its light, nor does their mean albedo if it varies.
+//! [`Mixture`] identifies such pixels; the least of 3 × 3 pixels counts, because silhouettes of
+//! sharp objects are mixtures too. Between two of them the guides are ignored, colors are not
+//! divided by a mixed albedo, and statistics of the noisy color decide: squared differences of the
+//! 3 × 3 pixels around both, less those that noise explains (rousselle2012), so that neither
+//! outliers nor their neighbors pass for edges.
+//!
 //! Single bright pixels (fireflies) would be kept as edges: before the passes, a pixel much
 //! brighter than its neighbors is lowered to their level, and its excess is distributed to similar
 //! neighbors. The mean of the image is restored at the end; both conserve energy.
@@ -25,7 +33,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::framebuffer::Framebuffer;
+use crate::framebuffer::{Framebuffer, Mixture};
 use sessile_appearance::luminance;
 
 /// Number of passes; each doubles the radius.
@@ -41,8 +49,14 @@ const ALBEDO_SIGMA: f32 = 0.08;
 const DEPTH_SIGMA: f32 = 1.5;
 const LIGHT_SIGMA: f32 = 2.5;
 
+/// Tolerance for the light around pixels of mixtures, in standard deviations.
+const PATCH_SIGMA: f32 = 1.2;
+
 /// Albedo below which light is not divided by it.
 const DARKEST_ALBEDO: f32 = 0.02;
+
+/// Difference from which pixels have no weight; see [`falloff`].
+const MAX_DIFFERENCE: f32 = 8.0;
 
 /// A pixel this many times brighter than its second brightest neighbor is a firefly.
 const FIREFLY: f32 = 3.0;
@@ -88,12 +102,25 @@ struct Guide {
     drop: u32,
     /// Change of depth per column and per row, the smaller of the two sides.
     slope: [f32; 2],
+    /// How unreliable the other fields are.
+    mixture: Mixture,
 }
 
 impl Guide {
-    /// Difference to another pixel's surface: 0 for the same, infinite for another drop. `across`
-    /// and `along` are the columns and rows between them.
+    /// Difference to another pixel's surface: 0 for the same, infinite for another drop, unless
+    /// both are mixtures. `across` and `along` are the columns and rows between them.
     fn difference(&self, other: &Self, across: usize, along: usize) -> f32 {
+        let reliable = |own: f32, other: f32| 1.0 - own.min(other);
+        let surface = match reliable(self.mixture.surface, other.mixture.surface) {
+            1.0 => self.surface_difference(other, across, along),
+            0.0 => 0.0,
+            reliable => reliable * self.surface_difference(other, across, along).min(MAX_DIFFERENCE),
+        };
+        let albedo = self.albedo.distance_squared(other.albedo) * (1.0 / (ALBEDO_SIGMA * ALBEDO_SIGMA));
+        surface + reliable(self.mixture.albedo, other.mixture.albedo) * albedo
+    }
+
+    fn surface_difference(&self, other: &Self, across: usize, along: usize) -> f32 {
         if self.drop != other.drop || self.depth.is_finite() != other.depth.is_finite() {
             return f32::INFINITY;
         }
@@ -104,16 +131,34 @@ impl Guide {
             0.0
         };
         let normal = self.normal.distance_squared(other.normal) * (1.0 / (NORMAL_SIGMA * NORMAL_SIGMA));
-        let albedo = self.albedo.distance_squared(other.albedo) * (1.0 / (ALBEDO_SIGMA * ALBEDO_SIGMA));
-        depth + normal + albedo
+        depth + normal
     }
 }
 
 /// Falls from 1 to 0 like `e⁻ˣ`, reaches 0 at 8, and is bit-identical on every machine.
 fn falloff(difference: f32) -> f32 {
-    let root = (1.0 - difference * 0.125).max(0.0);
+    let root = (1.0 - difference * (1.0 / MAX_DIFFERENCE)).max(0.0);
     let square = root * root;
     (square * square) * (square * square)
+}
+
+/// The least mixture of the 3 × 3 pixels around each; empty where nothing is blurred.
+fn least_mixtures(image: &Framebuffer) -> Vec<Mixture> {
+    let (width, height) = (image.width, image.height);
+    if image.mixture.len() != image.color.len() {
+        return Vec::new();
+    }
+    let least = |at: usize| {
+        let (column, row) = (at % width, at / width);
+        let rows = row.saturating_sub(1)..(row + 2).min(height);
+        let columns = column.saturating_sub(1)..(column + 2).min(width);
+        let near = rows.flat_map(|row| columns.clone().map(move |column| image.mixture[row * width + column]));
+        near.fold(Mixture { surface: 1.0, albedo: 1.0 }, |least, mixture| Mixture {
+            surface: least.surface.min(mixture.surface),
+            albedo: least.albedo.min(mixture.albedo),
+        })
+    };
+    (0..image.color.len()).into_par_iter().map(least).collect()
 }
 
 struct Guides {
@@ -125,16 +170,20 @@ struct Guides {
 impl Guides {
     fn new(image: &Framebuffer) -> Self {
         let count = image.color.len();
+        let mixtures = least_mixtures(image);
         let pixel = |at: usize| {
             let albedo = if image.albedo.len() == count { image.albedo[at] } else { Vec3::ONE };
             let told = albedo.is_finite() && albedo.max_element() > DARKEST_ALBEDO;
             let normal = if image.normal.len() == count { image.normal[at] } else { Vec3::ZERO };
+            let mixture = mixtures.get(at).copied().unwrap_or_default();
+            let albedo = if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE };
             Guide {
                 normal: if normal.is_finite() { normal } else { Vec3::ZERO },
                 depth: if image.depth.len() == count { image.depth[at] } else { 0.0 },
-                albedo: if told { albedo.max(Vec3::splat(DARKEST_ALBEDO)) } else { Vec3::ONE },
+                albedo: albedo.lerp(Vec3::ONE, mixture.albedo),
                 drop: if image.drop.len() == count { image.drop[at] } else { 0 },
                 slope: [0.0; 2],
+                mixture,
             }
         };
         let pixels = (0..count).map(pixel).collect();
@@ -265,7 +314,11 @@ fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: usize) -> (Ve
                 let other = other_row * guides.width + other_column;
                 let (across, along) = (right.abs_diff(2), down.abs_diff(2));
                 let surface = own.difference(&guides.pixels[other], across * step, along * step);
-                let level = (levels[other] - levels[at]).abs() * per_tolerance;
+                let level = if own.mixture.surface > 0.0 {
+                    patch_difference(guides, light, at, other, variance[at] + variance[other])
+                } else {
+                    (levels[other] - levels[at]).abs() * per_tolerance
+                };
                 let weight = SPLINE[across] * SPLINE[along] * falloff(surface + level);
                 sum += light[other] * weight;
                 spread += variance[other] * (weight * weight);
@@ -276,6 +329,23 @@ fn smooth(guides: &Guides, light: &[Vec3], variance: &[f32], step: usize) -> (Ve
         (sum / total, spread / (total * total))
     });
     smoothed.into_iter().unzip()
+}
+
+/// Difference of the light around two pixels of mixtures: the mean of `|Δl|²` over 3 × 3 pixels,
+/// less what noise of variance `V` contributes, relative to that noise (rousselle2012, eq. 4).
+fn patch_difference(guides: &Guides, light: &[Vec3], at: usize, other: usize, variance: f32) -> f32 {
+    let near = |at: usize, (right, down): (usize, usize)| {
+        let column = (at % guides.width + right).saturating_sub(1).min(guides.width - 1);
+        let row = (at / guides.width + down).saturating_sub(1).min(guides.height - 1);
+        light[row * guides.width + column]
+    };
+    let places = (0..9).map(|place| (place % 3, place / 3));
+    let squares = places.map(|place| {
+        let difference = luminance((near(at, place) - near(other, place)).abs());
+        difference * difference
+    });
+    let mean = squares.sum::<f32>() * (1.0 / 9.0);
+    (mean - variance).max(0.0) / (PATCH_SIGMA * PATCH_SIGMA * variance + f32::MIN_POSITIVE)
 }
 
 /// Scales the colors to the mean luminance of the original.

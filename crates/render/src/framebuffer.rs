@@ -2,6 +2,15 @@
 
 use glam::Vec3;
 
+/// How much the samples of a pixel differ in what they show, because a lens or motion blurs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mixture {
+    /// From 0, all samples show one place of one surface, to 1, they show many.
+    pub surface: f32,
+    /// The same for albedos.
+    pub albedo: f32,
+}
+
 /// An image in linear light with auxiliary buffers, rows from the top.
 ///
 /// Buffers that a renderer does not fill are empty.
@@ -19,6 +28,9 @@ pub struct Framebuffer {
     pub normal: Vec<Vec3>,
     /// Distance from the camera to the first surface, in m; infinite where the environment is seen.
     pub depth: Vec<f32>,
+    /// How much each pixel is blurred by the lens or by motion; empty for a pinhole camera without
+    /// motion.
+    pub mixture: Vec<Mixture>,
     /// Id of the first drop along the ray through the pixel's center; 0 without one.
     pub drop: Vec<u32>,
     /// Fraction of the samples over pixel and lens that pass through a drop; empty without a

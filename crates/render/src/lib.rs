@@ -5,8 +5,10 @@
 //! [`Framebuffer`]; [`Preview`] rasterizes it in a fraction of the time. Camera, materials and
 //! lights come from `sessile-appearance`.
 
+mod agx;
 mod backdrop_view;
 mod benchmark_scenes;
+mod camera_check;
 mod caustics;
 mod denoise;
 mod framebuffer;
@@ -33,8 +35,9 @@ mod tone_map;
 mod video;
 mod wet_layer;
 
-pub use benchmark_scenes::{Substrate, drop_lattice, wet_drop_lattice};
-pub use framebuffer::Framebuffer;
+pub use benchmark_scenes::{Substrate, drop_lattice, out_of_focus_pane, wet_drop_lattice};
+pub use denoise::denoise;
+pub use framebuffer::{Framebuffer, Mixture};
 pub use ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors, ground_truth, write_sample_truth};
 pub use image_files::{ImageFileError, write_exr, write_png};
 pub use path_integrator::PathSettings;

@@ -12,6 +12,8 @@
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every
 //! path that carries light ends in air.
 
+mod glints;
+
 use glam::{Vec2, Vec3};
 use sessile_appearance::{Bsdf, BsdfParameters, LightSample, Ray, TriangleHit, orthonormal_basis};
 
@@ -21,6 +23,7 @@ use crate::fresnel::sheet_reflectance;
 use crate::interfaces::{Interface, MAX_PASSES, Media, SurfaceEvent, liquid_optics, surface_event};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 use crate::sampler::Sampler;
+use glints::Glints;
 
 /// Path length and firefly clamping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,11 +33,14 @@ pub struct PathSettings {
     /// Clamp on indirect light that reaches a scattering surface by BSDF sampling, per sample;
     /// infinite: no clamp.
     pub clamp: f32,
+    /// Angle between neighboring samples of a pixel, in rad; 0: small lights that drops reflect are
+    /// found by chance only.
+    pub footprint: f32,
 }
 
 impl Default for PathSettings {
     fn default() -> Self {
-        Self { max_depth: 12, clamp: f32::INFINITY }
+        Self { max_depth: 12, clamp: f32::INFINITY, footprint: 0.0 }
     }
 }
 
@@ -86,6 +92,7 @@ struct Branch {
     media: Media,
     throughput: Vec3,
     depth: u32,
+    glints: Glints,
 }
 
 /// What paths are traced through: a scene and its photon maps.
@@ -129,6 +136,8 @@ struct PathState<'a> {
     /// That fraction after the next specular event.
     left_after_specular: Vec3,
     depth: u32,
+    /// Lights whose reflection in a drop is accounted for, until the next event.
+    glints: Glints,
     /// Whether this is a branch: the main path has been traced to its end.
     is_branch: bool,
     branches: [Option<Branch>; MAX_BRANCHES],
@@ -164,6 +173,7 @@ pub fn trace_path(
         left_by_photons: Vec3::ONE,
         left_after_specular: Vec3::ONE,
         depth: 0,
+        glints: Glints::default(),
         is_branch: false,
         branches: [None; MAX_BRANCHES],
         result,
@@ -175,6 +185,7 @@ pub fn trace_path(
         path.media = branch.media;
         path.throughput = branch.throughput;
         path.depth = branch.depth;
+        path.glints = branch.glints;
         (path.bsdf_pdf, path.scattered) = (None, false);
         (path.left_by_photons, path.left_after_specular) = (Vec3::ONE, Vec3::ONE);
         path.trace(sampler);
@@ -218,6 +229,7 @@ impl PathState<'_> {
                     self.left_by_photons = Vec3::ONE;
                 }
             }
+            self.glints = Glints::default();
             self.depth += 1;
             if self.depth >= self.settings.max_depth || !self.survives_roulette(sampler) {
                 return;
@@ -304,10 +316,15 @@ impl PathState<'_> {
     /// Adds the emission of the nearest area light before `t_max`; whether there is one.
     fn on_emitter(&mut self, t_max: f32) -> bool {
         let Ray { origin, direction, .. } = self.ray;
-        let hits = self.scene.area_lights.iter().filter_map(|light| Some((light.hit(origin, direction)?, light)));
-        let Some((distance, light)) = hits.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(d, _)| *d < t_max) else {
+        let lights = self.scene.area_lights.iter().enumerate();
+        let hits = lights.filter_map(|(index, light)| Some((light.hit(origin, direction)?, index, light)));
+        let Some((distance, index, light)) = hits.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(d, ..)| *d < t_max)
+        else {
             return false;
         };
+        if self.glints.contains(index) {
+            return true;
+        }
         let weight = self.mis_weight(light.pdf(direction, distance));
         self.add_emission(weight * self.left_by_photons * light.radiance());
         true
@@ -333,7 +350,10 @@ impl PathState<'_> {
             None => environment.radiance(direction),
         };
         self.add_emission(self.mis_weight(environment_pdf) * radiance);
-        for sun in &self.scene.suns {
+        for (index, sun) in self.scene.suns.iter().enumerate() {
+            if self.glints.contains(self.scene.area_lights.len() + index) {
+                continue;
+            }
             self.add_emission(self.mis_weight(sun.pdf()) * self.left_by_photons * sun.radiance(direction));
         }
     }
@@ -353,9 +373,11 @@ impl PathState<'_> {
         };
         let throughput = self.throughput * reflectance;
         let splits = !self.scattered && self.depth < SPLIT_DEPTH && throughput.max_element() > MIN_SPLIT_THROUGHPUT;
-        if splits && let Some(free) = self.branches.iter_mut().find(|branch| branch.is_none()) {
+        if splits && let Some(free) = self.branches.iter().position(Option::is_none) {
+            let glints = self.sample_glints(at, reflected, sampler);
             let ray = Ray { origin: at.point, direction: reflected, origin_triangle: Some(at.triangle), ..self.ray };
-            *free = Some(Branch { ray, media: media_reflected, throughput, depth: self.depth + 1 });
+            let depth = self.depth + 1;
+            self.branches[free] = Some(Branch { ray, media: media_reflected, throughput, depth, glints });
             self.throughput *= 1.0 - reflectance;
         } else if sampler.next_1d() < reflectance {
             self.media = media_reflected;

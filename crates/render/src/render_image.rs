@@ -18,7 +18,7 @@ use sessile_appearance::{Camera, Lens, Ray, luminance};
 
 use crate::backdrop_view::{BackdropView, CameraRay};
 use crate::caustics::{CausticSettings, Caustics};
-use crate::framebuffer::Framebuffer;
+use crate::framebuffer::{Framebuffer, Mixture};
 use crate::interfaces::Media;
 use crate::path_integrator::{PathResult, PathSettings, TraceContext, trace_path};
 use crate::render_scene::{Owner, RenderScene};
@@ -42,6 +42,12 @@ const MAX_SETS: u32 = 8;
 
 /// Clear surfaces that the ray for a pixel's drop id may pass.
 const MAX_SHEETS: u32 = 8;
+
+/// Blur radius, in pixels, from which the guides of a pixel begin to be unreliable, and from which
+/// they are; the same for the variance of normals and of relative depths, and for that of albedos.
+const BLUR: [f32; 2] = [1.0, 3.0];
+const SURFACE_VARIANCE: [f32; 2] = [0.02, 0.1];
+const ALBEDO_VARIANCE: [f32; 2] = [0.002, 0.02];
 
 /// How an image is rendered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +111,10 @@ struct Pixel {
     normal: Vec3,
     depth: f64,
     hits: u32,
+    /// Sums of the squares of normals, albedos and depths.
+    squares: [f64; 3],
+    /// Sum over the samples of how far their surface is out of focus, from 0 to 1.
+    out_of_focus: f32,
     /// Samples that pass through a drop, and that show the backdrop undeviated.
     through_drops: u32,
     undeviated: u32,
@@ -211,6 +221,9 @@ impl View<'_> {
         let Self { settings, .. } = self;
         let [width, height] = settings.size;
         let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
+        let pixel_height = self.lens.pixel_height(height as f32);
+        let paths =
+            PathSettings { footprint: pixel_height / (settings.samples.max(1) as f32).sqrt(), ..settings.paths };
         let places = || tile_pixels(tile, self.columns, settings.size);
         let mut tile = before.unwrap_or_else(|| {
             let center = |(x, y): (usize, usize)| (Vec2::new(x as f32, y as f32) + 0.5) * scale;
@@ -225,13 +238,14 @@ impl View<'_> {
                 let (u_lens, time) = (sampler.next_2d(), sampler.next_1d());
                 let (origin, direction) = self.lens.ray(place, u_lens);
                 let ray = Ray { origin, direction, time, origin_triangle: None };
-                let path = self.undeviated(x, y, ray, pixel).unwrap_or_else(|| {
-                    trace_path(self.context, settings.paths, ray, self.media, index / BATCH, &mut sampler)
-                });
+                let path = self
+                    .undeviated(x, y, ray, pixel)
+                    .unwrap_or_else(|| trace_path(self.context, paths, ray, self.media, index / BATCH, &mut sampler));
                 if is_in_first_half(index, settings.samples.max(1)) {
                     pixel.first_half += path.color;
                 }
                 pixel.add(&path);
+                pixel.out_of_focus += ramp(self.lens.blur_radius(path.depth) / pixel_height, BLUR);
             }
         }
         tile.samples = tile.samples.max(until);
@@ -248,6 +262,11 @@ impl View<'_> {
         Some(PathResult { color, albedo: Vec3::ONE, depth: f32::INFINITY, rays: 1, ..PathResult::default() })
     }
 
+    /// Whether the samples of a pixel can show other things than its surroundings.
+    fn blurs(&self) -> bool {
+        self.lens.radius() > 0.0 || self.context.scene.moves()
+    }
+
     /// Averages the samples of all tiles.
     fn assemble(&self, tiles: &[Tile]) -> RenderedImage {
         let [width, height] = self.settings.size;
@@ -259,6 +278,7 @@ impl View<'_> {
             albedo: vec![Vec3::ZERO; count],
             normal: vec![Vec3::ZERO; count],
             depth: vec![f32::INFINITY; count],
+            mixture: vec![Mixture::default(); if self.blurs() { count } else { 0 }],
             drop: vec![0; count],
             coverage: Vec::new(),
             backdrop: Vec::new(),
@@ -286,6 +306,9 @@ impl View<'_> {
                     image.depth[i] = (pixel.depth / f64::from(pixel.hits)) as f32;
                 }
                 image.drop[i] = *drop;
+                if let Some(mixed) = image.mixture.get_mut(i) {
+                    *mixed = mixture(pixel, tile.samples as f32);
+                }
                 if let Some(backdrop) = self.context.backdrop {
                     image.coverage[i] = pixel.through_drops as f32 * weight;
                     image.backdrop[i] = (pixel.undeviated == tile.samples).then(|| backdrop.bytes(x, y));
@@ -323,8 +346,11 @@ impl Pixel {
         self.color += path.color;
         self.albedo += path.albedo;
         self.normal += path.normal;
+        self.squares[0] += f64::from(path.normal.length_squared());
+        self.squares[1] += f64::from(path.albedo.length_squared());
         if path.depth.is_finite() {
             self.depth += f64::from(path.depth);
+            self.squares[2] += f64::from(path.depth).powi(2);
             self.hits += 1;
         }
         self.rays += u64::from(path.rays);
@@ -332,6 +358,25 @@ impl Pixel {
         let toned = f64::from(bright / (1.0 + bright));
         self.toned += toned;
         self.toned_squares += toned * toned;
+    }
+}
+
+/// 0 up to the first bound, 1 from the second on.
+fn ramp(value: f32, [low, high]: [f32; 2]) -> f32 {
+    ((value - low) / (high - low)).clamp(0.0, 1.0)
+}
+
+/// How much `n` samples of a pixel differ in what they show.
+fn mixture(pixel: &Pixel, n: f32) -> Mixture {
+    let [normals, albedos, depths] = pixel.squares;
+    let hits = f64::from(pixel.hits.max(1));
+    let depth = pixel.depth / hits;
+    let variance = |squares: f64, sum: Vec3| squares / f64::from(n) - f64::from((sum / n).length_squared());
+    let of_depth = (depths / hits - depth * depth) / (depth * depth).max(f64::MIN_POSITIVE);
+    let surface = ramp((variance(normals, pixel.normal) + of_depth) as f32, SURFACE_VARIANCE);
+    Mixture {
+        surface: surface.max(pixel.out_of_focus / n),
+        albedo: ramp(variance(albedos, pixel.albedo) as f32, ALBEDO_VARIANCE),
     }
 }
 

@@ -29,8 +29,8 @@ mod run_renderer;
 mod video;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use sessile_appearance::{frames_of_run, scene_of_run};
 use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder, atomic};
@@ -54,8 +54,10 @@ pub(crate) use run_renderer::drop_detail;
 /// The longest side of an image, in pixels.
 const MAX_SIDE: u32 = 16384;
 
-/// Maximum number of pixels of an image; each takes some 250 bytes while it is rendered.
+/// Maximum number of pixels of an image, and the memory that each takes while it is rendered and
+/// the image before is finished, in bytes.
 const MAX_PIXELS: u64 = 1 << 26;
+const PIXEL_BYTES: f64 = 500.0;
 
 /// Noise target of an image with 64 samples per pixel; see [`ImageSettings::noise`].
 const NOISE: f32 = 0.01;
@@ -117,8 +119,12 @@ pub fn render_run(
         progress,
         stop,
         written: AtomicUsize::new(0),
+        exposure: OnceLock::new(),
     };
     let next = if selected.is_empty() { None } else { job.render(&selected)? };
+    if options.part != RenderPart::Images && destination.whole_run {
+        job.record_exposure()?;
+    }
     let wanted = options.part != RenderPart::Images;
     let video = if next.is_none() && wanted { job.write_video(&destination.video)? } else { None };
     let stopped = stop.load(Ordering::Relaxed) && (next.is_some() || (wanted && video.is_none()));
@@ -133,6 +139,7 @@ pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<I
     if !sides.contains(&width) || !sides.contains(&height) || u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(RenderError::Size { width, height });
     }
+    check_memory(width, height, free_memory())?;
     let samples = options.samples.unwrap_or(scene.render.samples).max(1);
     let mut settings = ImageSettings {
         size: [width as usize, height as usize],
@@ -147,6 +154,24 @@ pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<I
     let fraction = (f64::from(width) * f64::from(height) / FULL_PHOTONS).min(1.0);
     settings.photons = (f64::from(settings.photons) * fraction).ceil() as u32;
     Ok(settings)
+}
+
+/// Returns an error if an image of this size does not fit in the memory that is free, in bytes.
+fn check_memory(width: u32, height: u32, free: Option<f64>) -> Result<(), RenderError> {
+    let needed = PIXEL_BYTES * f64::from(width) * f64::from(height);
+    match free {
+        Some(free) if needed > free => {
+            Err(RenderError::Memory { width, height, needed_gb: needed / 1e9, free_gb: free / 1e9 })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Memory that the system can still provide, in bytes; `None` where it does not tell.
+fn free_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
 }
 
 /// The frames to be rendered.
@@ -206,6 +231,8 @@ struct Job<'a> {
     stop: &'a AtomicBool,
     /// Number of images written so far.
     written: AtomicUsize,
+    /// The exposure, once it is measured.
+    exposure: OnceLock<Exposure>,
 }
 
 impl Job<'_> {
@@ -226,12 +253,38 @@ impl Job<'_> {
         next
     }
 
+    /// Records the exposure of the images in `run.json`. Images that other processes rendered have
+    /// the exposure that is measured here again.
+    fn record_exposure(&self) -> Result<(), RenderError> {
+        let mut info = self.folder.read_info()?;
+        let measured = match self.exposure.get() {
+            None if self.part == RenderPart::Video && info.exposure.is_none() => {
+                let first = self.frames.first().copied().unwrap_or_default();
+                RunRenderer::build(self.folder, self.scene, self.settings.size)?.exposure(
+                    first,
+                    &self.settings,
+                    self.stop,
+                )?
+            }
+            measured => measured.copied(),
+        };
+        // As the shortest decimal number of its 32 bits.
+        let factor = measured.and_then(|exposure| exposure.factor().to_string().parse().ok());
+        if factor.is_some() && factor != info.exposure {
+            info.exposure = factor;
+            self.folder.write_info(&info)?;
+        }
+        Ok(())
+    }
+
     /// Traces each frame while the one before is denoised and written.
     fn render_frames(&self, renderer: &mut RunRenderer<'_>, selected: &[u64]) -> Result<Option<u64>, RenderError> {
         let first = self.frames.first().copied().unwrap_or_default();
         let Some(exposure) = renderer.exposure(first, &self.settings, self.stop)? else {
             return Ok(selected.first().copied());
         };
+        // Set once per call, so that it cannot be set already.
+        let _ = self.exposure.set(exposure);
         let mut pending: Option<RenderedFrame> = None;
         let mut clean: Option<Arc<Vec<u8>>> = None;
         for &frame in selected {
@@ -287,7 +340,7 @@ impl Job<'_> {
                 render_image_until(&clean_scene, &camera, &self.settings, self.stop, &report(1.0))
             };
             let Some(rendered) = rendered else { return Ok(None) };
-            *clean = Some(Arc::new(to_srgb(&self.denoise(rendered), exposure)));
+            *clean = Some(Arc::new(to_srgb(&self.denoise(rendered), exposure, self.scene.render.view)));
         }
         let truth = ground_truth(&scene, &clean_scene, &camera, self.settings.size);
         let truth = clean.clone().map(|clean| (truth, clean));
@@ -316,7 +369,7 @@ impl Job<'_> {
             let files = GroundTruthFiles::of(&self.destination.ground_truth, frame);
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
-        let rgb = to_srgb(&image, exposure);
+        let rgb = to_srgb(&image, exposure, self.scene.render.view);
         write_png_with_text(&path, image.width, image.height, &rgb, &[(KEYWORD, &self.tag.text())]).map_err(failed)?;
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -363,5 +416,18 @@ impl Job<'_> {
             ));
         }
         Ok(complete.then(|| path.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_does_not_fit_in_memory_is_an_error_that_says_what_to_do() {
+        assert!(check_memory(640, 360, Some(1e9)).is_ok() && check_memory(8192, 8192, None).is_ok());
+        let message = check_memory(8192, 8192, Some(4e9)).unwrap_err().to_string();
+        assert!(message.contains("33.6 GB") && message.contains("4.0 GB are free"), "{message}");
+        assert!(message.contains("smaller `render.size` or `--size`"), "{message}");
     }
 }

@@ -241,6 +241,15 @@ impl RenderScene {
         SurfaceInteraction { point, normal, shading_normal, uv, owner: face.owner, triangle: hit.triangle }
     }
 
+    /// Largest curvature along the edges of a triangle, in 1/m.
+    pub(crate) fn curvature(&self, triangle: u32) -> f32 {
+        let (corners, normals) = (self.corners[triangle as usize], self.faces[triangle as usize].normals);
+        let along = |(a, b): (usize, usize)| {
+            normals[a].distance(normals[b]) / corners[a].distance(corners[b]).max(f32::MIN_POSITIVE)
+        };
+        [(0, 1), (1, 2), (2, 0)].map(along).into_iter().fold(0.0, f32::max).min(f32::MAX)
+    }
+
     /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture
     /// coordinates.
     pub(crate) fn film_normal(&self, at: &SurfaceInteraction, slope: Vec2, time: f32) -> Vec3 {

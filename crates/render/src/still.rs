@@ -78,6 +78,7 @@ pub fn render_still(
             denoised(rendered.unwrap_or_else(|| RenderedImage::noiseless(Framebuffer::default())))
         }),
     };
+    let view = scene.render.view;
     let exposure = match &backdrop {
         Some(backdrop) => Exposure::fixed(1.0 / backdrop.white()),
         None => Exposure::automatic([&clean]).times(scene.render.exposure as f32),
@@ -85,7 +86,7 @@ pub fn render_still(
     let truth = ground_truth(&traced, &clean_scene, camera, size);
     let soft = camera.lens_radius > 0.0 && !image.coverage.is_empty();
     let coverage = if soft { image.coverage.clone() } else { sharp_coverage(&truth, &image) };
-    Ok(Still { wet: to_srgb(&image, exposure), clean: to_srgb(&clean, exposure), truth, coverage })
+    Ok(Still { wet: to_srgb(&image, exposure, view), clean: to_srgb(&clean, exposure, view), truth, coverage })
 }
 
 /// Coverage for a pinhole camera. A sliver of a drop that only a sample of the image hits counts as

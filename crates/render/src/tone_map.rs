@@ -1,4 +1,4 @@
-//! Tone mapping: exposure, a filmic shoulder, sRGB.
+//! Tone mapping: exposure, a view transform, sRGB.
 //!
 //! # Exposure
 //!
@@ -12,7 +12,18 @@
 //! and the factor never raises that percentile above 4. A video should use one exposure throughout;
 //! [`Exposure::automatic`] accepts several images.
 //!
-//! # Tone curve
+//! # View transforms
+//!
+//! Exposure, `standard` and `filmic` keep the hue of a color: channels are scaled together or mixed
+//! with white, never clipped one by one.
+//!
+//! - `standard` is the sRGB curve. A color with a channel above 1 is scaled until that one is 1.
+//! - `filmic`, the default, has a shoulder, see below.
+//! - `agx` ([`crate::agx`]) has lower contrast, and bright colors turn white earlier; its channels
+//!   pass one scale each, so that bright orange turns yellow before it turns white, as on film.
+//! - `raw` writes the exposed linear values, clipped at 0 and 1, without the sRGB curve.
+//!
+//! # The filmic shoulder
 //!
 //! Colors below a knee `k` are unchanged; above it the largest channel `p` follows a hyperbola that
 //! leaves the knee with slope 1 and tends to 1:
@@ -31,8 +42,10 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use crate::agx::agx;
 use crate::framebuffer::Framebuffer;
 use sessile_appearance::{luminance, srgb_from_linear};
+use sessile_scene::types::ViewTransform;
 
 /// Default target luminance: the reflectance of a gray card.
 const MIDDLE_GRAY: f32 = 0.18;
@@ -98,6 +111,11 @@ impl Exposure {
         Self::fixed((target / average).min(MAX_PERCENTILE / bright))
     }
 
+    /// The factor from radiance to the input of the view transform.
+    pub fn factor(self) -> f32 {
+        self.0
+    }
+
     /// Brighter by a factor.
     #[must_use]
     pub fn times(self, factor: f32) -> Self {
@@ -115,6 +133,22 @@ fn target_luminance(albedo: Option<Vec3>) -> f32 {
             let shown = (WHITE_LEVEL * luminance(albedo)).clamp(0.02, MAX_TARGET);
             MIDDLE_GRAY.powf(1.0 - ALBEDO_WEIGHT) * shown.powf(ALBEDO_WEIGHT)
         }
+    }
+}
+
+/// Scales a color down until no channel exceeds 1, which keeps its hue.
+fn scaled_to_white(color: Vec3) -> Vec3 {
+    let color = finite(color);
+    color / color.max_element().max(1.0)
+}
+
+/// An exposed color as a display shows it, encoded in bytes.
+fn shown(color: Vec3, view: ViewTransform) -> [u8; 3] {
+    match view {
+        ViewTransform::Standard => scaled_to_white(color).to_array().map(srgb_from_linear),
+        ViewTransform::Filmic => tone_curve(color).to_array().map(srgb_from_linear),
+        ViewTransform::Agx => agx(finite(color)).to_array().map(srgb_from_linear),
+        ViewTransform::Raw => finite(color).to_array().map(|value| (255.0 * value.min(1.0) + 0.5) as u8),
     }
 }
 
@@ -138,14 +172,15 @@ fn finite(color: Vec3) -> Vec3 {
 }
 
 /// The image as sRGB bytes, three per pixel, rows from the top. Pixels that show nothing but the
-/// backdrop have its own bytes.
-pub fn to_srgb(image: &Framebuffer, exposure: Exposure) -> Vec<u8> {
+/// backdrop have its own bytes; with a backdrop there is no view transform.
+pub fn to_srgb(image: &Framebuffer, exposure: Exposure, view: ViewTransform) -> Vec<u8> {
     let mut bytes = vec![0; image.color.len() * 3];
     let has_backdrop = !image.backdrop.is_empty();
     bytes.par_chunks_mut(3).zip(&image.color).enumerate().for_each(|(i, (bytes, &color))| {
         let exposed = color * exposure.0;
-        let encoded =
-            || if has_backdrop { finite(exposed) } else { tone_curve(exposed) }.to_array().map(srgb_from_linear);
+        let encoded = || {
+            if has_backdrop { finite(exposed).to_array().map(srgb_from_linear) } else { shown(exposed, view) }
+        };
         bytes.copy_from_slice(&image.backdrop.get(i).copied().flatten().unwrap_or_else(encoded));
     });
     bytes
@@ -222,6 +257,29 @@ mod tests {
         assert_eq!(Exposure::automatic([&image(vec![Vec3::ZERO; 4])]).0, 1.0);
         assert_eq!(Exposure::automatic([&image(vec![Vec3::NAN; 4])]).0, 1.0);
         assert_eq!(Exposure::automatic([]).0, 1.0);
-        assert_eq!(to_srgb(&image(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN)), vec![0; 6]);
+        assert_eq!(to_srgb(&image(vec![Vec3::ZERO; 2]), Exposure::fixed(f32::NAN), ViewTransform::Filmic), vec![0; 6]);
+    }
+
+    #[test]
+    fn view_transforms_keep_hue_and_raw_is_linear() {
+        // Amber of increasing exposure: green stays halfway between red and blue.
+        for view in [ViewTransform::Standard, ViewTransform::Filmic, ViewTransform::Agx] {
+            let mut before = 0;
+            for exposure in [0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 50.0] {
+                let bytes = shown(exposure * Vec3::new(0.9, 0.5, 0.1), view);
+                let [red, green, blue] = bytes.map(|byte| sessile_appearance::linear_from_srgb(byte));
+                assert!(bytes[0] >= before, "{view:?} at {exposure}: darker");
+                before = bytes[0];
+                assert!(red >= green && green >= blue, "{view:?} at {exposure}: {bytes:?}");
+                if red - blue > 0.1 && view != ViewTransform::Agx {
+                    let hue = (green - blue) / (red - blue);
+                    // A byte is 1 % of such a difference.
+                    assert!((hue - 0.5).abs() < 0.03, "{view:?} at {exposure}: hue {hue} of {bytes:?}");
+                }
+            }
+            assert!(before > 240, "{view:?}: a bright color is {before}");
+        }
+        assert_eq!(shown(Vec3::new(2.0, 1.0, 0.0), ViewTransform::Standard), [255, 188, 0]);
+        assert_eq!(shown(Vec3::new(0.5, 0.2, 7.0), ViewTransform::Raw), [128, 51, 255]);
     }
 }

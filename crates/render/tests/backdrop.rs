@@ -11,6 +11,7 @@ use sessile_frames::Surface;
 use sessile_render::{
     Exposure, FlowStatus, Framebuffer, Preview, RenderScene, RenderSceneBuilder, ground_truth, to_srgb,
 };
+use sessile_scene::types::ViewTransform;
 
 /// Columns and rows of photographs and images.
 const SIDE: usize = 96;
@@ -90,7 +91,7 @@ fn images(scene: impl Fn(&Surface) -> RenderScene, camera: &Camera) -> [(&'stati
 }
 
 fn bytes(image: &Framebuffer) -> Vec<u8> {
-    to_srgb(image, Exposure::fixed(1.0 / WHITE))
+    to_srgb(image, Exposure::fixed(1.0 / WHITE), ViewTransform::Filmic)
 }
 
 #[test]

@@ -24,6 +24,7 @@ use sessile_images::Image;
 use sessile_render::{Exposure, to_srgb};
 use sessile_render::{ImageSettings, render_image, write_png};
 use sessile_render::{RenderScene, RenderSceneBuilder};
+use sessile_scene::types::ViewTransform;
 
 const SIZE: [usize; 2] = [160, 120];
 const SAMPLES: u32 = 64;
@@ -146,7 +147,7 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
 fn render((scene, camera, exposure): &(RenderScene, Camera, f32), seed: u32) -> Bytes {
     let settings = ImageSettings { size: SIZE, samples: SAMPLES, seed, ..ImageSettings::default() };
     let (image, _) = render_image(scene, camera, &settings, &|_, _| ());
-    Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&image, Exposure::fixed(*exposure)) }
+    Bytes { width: SIZE[0], height: SIZE[1], rgb: to_srgb(&image, Exposure::fixed(*exposure), ViewTransform::Filmic) }
 }
 
 /// Compares an image with the reference of that name, or writes it.

@@ -10,7 +10,7 @@ use glam::{DMat3, DVec3};
 use sessile_frames::{FrameGeometry, FrameId, FrameSelection, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals};
 use sessile_images::Image;
 use sessile_render::GroundTruthFiles;
-use sessile_render::{FramesToRender, Quality, RenderError, RenderOptions, RenderSummary, render_run};
+use sessile_render::{FramesToRender, Quality, RenderError, RenderOptions, RenderPart, RenderSummary, render_run};
 use sessile_scene::{Folder, parse_str, print};
 use sessile_shapes::{Ball, Instance, LocalFrame, Shape};
 use tempfile::TempDir;
@@ -65,6 +65,7 @@ fn run(scene: &str, frames: Vec<Vec<Instance>>) -> TempDir {
         steps: StepTotals::default(),
         stages: BTreeMap::new(),
         estimate: None,
+        exposure: None,
         error: None,
     };
     folder.write_info(&info).unwrap();
@@ -97,7 +98,6 @@ fn range(image: &Image) -> (u8, u8) {
 #[test]
 fn unusual_cameras_see_something() {
     let cases = [
-        ("inside a drop", "position = \"0 4 0 mm\"\nlook_at = \"1 4 0 mm\""),
         ("inside the table", "position = \"0 -5 1 mm\"\nlook_at = \"0 0 0 mm\""),
         ("straight down", "position = \"0 20 0 mm\"\nlook_at = \"0 0 0 mm\""),
         ("straight up", "position = \"0 1 9 mm\"\nlook_at = \"0 30 9 mm\""),
@@ -114,6 +114,40 @@ fn unusual_cameras_see_something() {
         let (_, high) = range(&pixels(&place, 0));
         assert!(high > 10, "{what}: all black");
     }
+}
+
+#[test]
+fn a_camera_inside_a_drop_is_an_error_that_names_the_drop() {
+    let inside = "position = \"0 4 0 mm\"\nlook_at = \"1 4 0 mm\"";
+    for quality in [Quality::Full, Quality::Preview] {
+        let place = run(&format!("{SCENE}[camera]\n{inside}\n"), vec![Vec::new(), drops(0.0)]);
+        let error = render(&place, &RenderOptions { quality, ..all() }).unwrap_err();
+        assert!(error.is_wrong_request(), "{error}");
+        let message = error.to_string();
+        assert!(message.contains("inside drop 2 in frame 1") && message.contains("`camera.position`"), "{message}");
+        assert!(place.path().join("pictures/00000.png").is_file(), "images before it are kept");
+    }
+}
+
+#[test]
+fn the_exposure_is_recorded_once_for_the_whole_run() {
+    let place = run(SCENE, vec![drops(0.0), drops(1e-3)]);
+    let recorded = || RunFolder::open(place.path()).unwrap().read_info().unwrap().exposure;
+    let elsewhere = RenderOptions { images: Some(place.path().join("renders/last")), ..all() };
+    render(&place, &elsewhere).unwrap();
+    assert_eq!(recorded(), None, "images elsewhere may have another size");
+    let parts = |part| render(&place, &RenderOptions { part, ..all() }).unwrap();
+    parts(RenderPart::Images);
+    assert_eq!(recorded(), None, "several processes may render parts");
+    parts(RenderPart::Video);
+    let in_parts = recorded().expect("an exposure");
+    let at_once = run(SCENE, vec![drops(0.0), drops(1e-3)]);
+    render(&at_once, &all()).unwrap();
+    assert_eq!(RunFolder::open(at_once.path()).unwrap().read_info().unwrap().exposure, Some(in_parts));
+    let brighter = run(&format!("{SCENE}exposure = 2\n"), vec![drops(0.0)]);
+    render(&brighter, &all()).unwrap();
+    let factor = RunFolder::open(brighter.path()).unwrap().read_info().unwrap().exposure.unwrap() / in_parts;
+    assert!((factor - 2.0).abs() < 1e-6, "{factor}");
 }
 
 #[test]
@@ -186,15 +220,23 @@ fn frames_stored_as_instances_can_be_rendered() {
 
 #[test]
 fn motion_and_a_lens_blur_the_image_and_a_missing_followed_drop_leaves_the_camera() {
-    let sharp = run(SCENE, vec![drops(0.0), drops(0.02)]);
+    let sharp_scene = format!("{SCENE}shutter = 0\n");
+    let sharp = run(&sharp_scene, vec![drops(0.0), drops(0.02)]);
     render(&sharp, &all()).unwrap();
-    for keys in ["[camera]\naperture = \"3 mm\"\n", "shutter = 1\n"] {
-        let blurred = run(&format!("{SCENE}{keys}"), vec![drops(0.0), drops(0.02)]);
+    // By default the shutter is open for half of the frame interval.
+    let by_default = run(SCENE, vec![drops(0.0), drops(0.02)]);
+    render(&by_default, &all()).unwrap();
+    let half = run(&format!("{SCENE}shutter = 0.5\n"), vec![drops(0.0), drops(0.02)]);
+    render(&half, &all()).unwrap();
+    assert!(pixels(&by_default, 0) == pixels(&half, 0) && pixels(&half, 0) != pixels(&sharp, 0));
+    let pentagon = "[camera]\naperture = \"3 mm\"\nblades = 5\n";
+    for keys in ["[camera]\naperture = \"3 mm\"\n", pentagon] {
+        let blurred = run(&format!("{sharp_scene}{keys}"), vec![drops(0.0), drops(0.02)]);
         render(&blurred, &all()).unwrap();
         assert!(pixels(&blurred, 0) != pixels(&sharp, 0), "{keys}");
     }
     // Without measures there is nothing to follow, and the camera stays.
-    let lost = run(&format!("{SCENE}[camera]\nfollow = \"largest\"\n"), vec![drops(0.0)]);
+    let lost = run(&format!("{sharp_scene}[camera]\nfollow = \"largest\"\n"), vec![drops(0.0)]);
     render(&lost, &all()).unwrap();
     assert!(pixels(&lost, 0) == pixels(&sharp, 0));
 }

@@ -272,6 +272,7 @@ fn camera(r: &mut Random) -> Camera {
         fov: r.angle(),
         follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
         aperture: r.maybe(Random::positive).unwrap_or(0.0),
+        blades: r.below(17) as u32,
         focus: r.maybe(Random::positive),
     }
 }
@@ -303,6 +304,7 @@ fn render(r: &mut Random) -> Render {
         denoise: r.flip(),
         shutter: r.unit(),
         exposure: 0.25 + r.unit(),
+        view: r.pick(ViewTransform::ALL),
         backdrop: r.maybe(|_| PathBuf::from("/photos/street.jpg")),
         backdrop_distance: r.maybe(Random::positive),
         wet_paths: r.flip(),

@@ -134,7 +134,7 @@ fn a_part_of_a_run_and_other_settings_have_a_folder_of_their_own() {
         assert_eq!(found, *files, "{options:?}");
         assert!(pictures(&scratch, "runs/rain") == whole, "{options:?} changes the run's own images or video");
     }
-    // The same settings give the same bytes; all frames with the scene's settings are the run's own.
+    // The same settings give identical files; all frames as the scene has it are the run's own.
     let of_part = fs::read(scratch.path("runs/rain/renders/frames-1-2/00002.png")).unwrap();
     assert!(of_part == whole[&PathBuf::from("pictures/00002.png")]);
     let all = scratch.run(&["render", "runs/rain", "--frames", "0..2", "--samples", "2"]).expect_code(0);

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 use sessile_output::escape::python;
-use sessile_scene::types::{AreaLight, Sun};
+use sessile_scene::types::{AreaLight, Sun, ViewTransform};
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -19,9 +19,6 @@ use crate::usd;
 /// The script; `"@SETTINGS@"` and `"@FILES@"` are replaced by the settings of a run and the name of
 /// its folder.
 const SCRIPT: &str = include_str!("blender/scene.py");
-
-/// Shutter time of motion blur in frames, where the scene has no motion blur of its own.
-const DEFAULT_SHUTTER: f64 = 0.5;
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let materials = ExportMaterials::of(job.source)?;
@@ -130,7 +127,14 @@ fn settings(source: &Source, materials: &ExportMaterials, solids: &[Value]) -> V
         "fps": scene.render.fps,
         "size": scene.render.size,
         "samples": scene.render.samples,
-        "shutter": if scene.render.shutter > 0.0 { scene.render.shutter } else { DEFAULT_SHUTTER },
+        "shutter": scene.render.shutter,
+        "exposure": source.exposure(),
+        "view": match scene.render.view {
+            ViewTransform::Standard => "Standard",
+            ViewTransform::Filmic => "Khronos PBR Neutral",
+            ViewTransform::Agx => "AgX",
+            ViewTransform::Raw => "Raw",
+        },
         "liquid": {
             "index": liquid.index,
             "absorption": liquid.absorption.to_array(),
@@ -142,6 +146,7 @@ fn settings(source: &Source, materials: &ExportMaterials, solids: &[Value]) -> V
             "keys": key_frames.iter().map(key).collect::<Vec<Value>>(),
             "fov": camera.fov,
             "aperture": 2.0 * camera.lens_radius,
+            "blades": camera.blades,
             "focus": camera.focus.unwrap_or(camera.eye.distance(camera.look_at)),
         },
         "sun": scene.lights.sun.as_ref().map(sun),

@@ -80,6 +80,8 @@ impl Layer<'_> {
             ("horizontalAperture", FILM_HEIGHT * aspect),
             ("focusDistance", distance),
             ("fStop", f_stop),
+            // In powers of two.
+            ("exposure", source.exposure().log2()),
         ] {
             let value = self.file.float(value as f32);
             prim.value(&mut self.file, name, "float", value);

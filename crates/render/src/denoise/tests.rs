@@ -141,3 +141,26 @@ fn invalid_images_yield_finite_results() {
     };
     assert!(denoise(&sky, None).color.iter().all(|color| color.is_finite()));
 }
+
+/// A smooth gradient, blurred by a lens: every guide of a pixel is random.
+#[test]
+fn guides_of_blurred_pixels_are_ignored() {
+    let mut smooth = clean();
+    for at in 0..SIZE * SIZE {
+        let [column, row] = [at % SIZE, at / SIZE];
+        smooth.color[at] = Vec3::new(0.3, 0.4, 0.5) * (1.0 + 0.5 * (column as f32 / 20.0).sin());
+        smooth.albedo[at] = Vec3::splat(0.3 + 0.3 * random(at as u64));
+        smooth.normal[at] = Vec3::new(random(at as u64 + 7) - 0.5, random(at as u64 + 9) - 0.5, 0.8);
+        smooth.depth[at] = 1.0 + 0.2 * random(at as u64 + 3);
+        smooth.drop[at] = (column / 3 + row / 3) as u32 % 5;
+    }
+    let (first, second) = (noisy(&smooth, 0, 8), noisy(&smooth, 8, 8));
+    let color: Vec<Vec3> = first.iter().zip(&second).map(|(a, b)| (*a + *b) * 0.5).collect();
+    let halves = Some((&first[..], &second[..]));
+    let before = error(&color, &smooth.color);
+    let sharp = Framebuffer { color, ..smooth.clone() };
+    let blurred = Framebuffer { mixture: vec![Mixture { surface: 1.0, albedo: 1.0 }; SIZE * SIZE], ..sharp.clone() };
+    let [sharp, blurred] = [sharp, blurred].map(|image| error(&denoise(&image, halves).color, &smooth.color) / before);
+    // Five passes average some thousand pixels without edges; the gradient limits them.
+    assert!(sharp > 0.5 && blurred < 0.2, "{sharp} of the noise is left with guides, {blurred} without");
+}

@@ -46,6 +46,32 @@ pub enum RenderError {
         /// Rows.
         height: u32,
     },
+    /// An image that does not fit in memory.
+    #[error(
+        "an image of {width} × {height} pixels takes {needed_gb:.1} GB of memory, and {free_gb:.1} GB are free: choose a \
+         smaller `render.size` or `--size`, or close other programs"
+    )]
+    Memory {
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Memory that it takes, in GB.
+        needed_gb: f64,
+        /// Memory that is free, in GB.
+        free_gb: f64,
+    },
+    /// The camera is inside a drop.
+    #[error(
+        "the camera is inside drop {drop} in frame {frame}, where everything is a blur: move `camera.position`, or render \
+         frames without it (`--frames`)"
+    )]
+    CameraInDrop {
+        /// The drop.
+        drop: u32,
+        /// The frame.
+        frame: u64,
+    },
     /// An image could not be written.
     #[error("image {frame}: {cause}")]
     Image {
@@ -79,6 +105,8 @@ impl RenderError {
                 | Self::World(_)
                 | Self::Appearance(_)
                 | Self::Size { .. }
+                | Self::Memory { .. }
+                | Self::CameraInDrop { .. }
         )
     }
 }

@@ -12,6 +12,7 @@ use sessile_shapes::{Detail, Instance};
 use sessile_world::World;
 
 use super::RenderError;
+use crate::camera_check::enclosing_drop;
 use crate::framebuffer::Framebuffer;
 use crate::preview::Preview;
 use crate::render_image::{ImageSettings, render_image_until};
@@ -107,6 +108,9 @@ impl<'a> RunRenderer<'a> {
     fn read(&mut self, frame: u64) -> Result<(Surface, Vec<WetMap>), RenderError> {
         let detail = drop_detail(&self.camera_at(frame), self.rows);
         let (liquid, stamp) = self.folder.read_frame_with(frame, &detail)?;
+        if let Some(drop) = enclosing_drop(&liquid, self.camera_at(frame).eye) {
+            return Err(RenderError::CameraInDrop { drop, frame });
+        }
         let mut wet = Vec::new();
         if self.scene.render.wet_paths {
             for (index, name) in self.solids.iter().enumerate() {

@@ -87,6 +87,20 @@ words! {
     }
 }
 
+words! {
+    /// How exposed light becomes the values of a display.
+    pub enum ViewTransform {
+        /// The sRGB curve; brighter colors are scaled down to white, keeping their hue.
+        Standard = "standard",
+        /// The same with a soft shoulder in which bright colors tend to white.
+        Filmic = "filmic",
+        /// AgX: lower contrast, bright colors desaturate early.
+        Agx = "agx",
+        /// Linear values, clipped.
+        Raw = "raw",
+    }
+}
+
 /// Light from infinitely far away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnvironmentMap {
@@ -121,6 +135,12 @@ section! {
             Quantity(&LENGTH, NotNegative),
             Value("\"0 mm\""),
             "diameter of the lens aperture; 0 for no depth of field"
+        ),
+        /// Number of blades of the aperture; below 3 it is round.
+        pub blades: u32 = image_key(
+            Integer(0, 16),
+            Value("0"),
+            "blades of the aperture: lights out of focus are polygons with as many corners; below 3, discs"
         ),
         /// Focus distance, in m; `None` for that of `look_at`.
         pub focus: Option<f64> = image_key(
@@ -220,11 +240,17 @@ section! {
         /// Shutter time as a fraction of the frame interval; 0 for no motion blur.
         pub shutter: f64 = image_key(
             Number(Closed(0.0, 1.0)),
-            Value("0"),
+            Value("0.5"),
             "shutter time as a fraction of the frame interval; 0 for no motion blur"
         ),
         /// Factor on the automatic exposure.
         pub exposure: f64 = image_key(Number(Closed(1e-3, 1e3)), Value("1"), "factor on the automatic exposure"),
+        /// How exposed light becomes the values of a display.
+        pub view: ViewTransform = image_key(
+            Word(ViewTransform::NAMES),
+            Value("\"filmic\""),
+            "how exposed light becomes the values of a display"
+        ),
         /// Photograph behind everything, shown unlit; `None` for the environment.
         pub backdrop: Option<PathBuf> = image_key(
             File("an image file"),

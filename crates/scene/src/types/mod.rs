@@ -18,6 +18,7 @@ pub(crate) use emitters::{RainBox, RainRadius};
 pub use general::{Domain, Keyed, Output, Resolution, Side, Time, WorldSettings, plane_axes};
 pub use images::{
     AreaLight, Camera, EnvironmentMap, EnvironmentPreset, Follow, Lights, Look, Render, Sun, Texture, TexturePattern,
+    ViewTransform,
 };
 #[cfg(test)]
 pub(crate) use materials::{IMAGE_OF_ADHESION, IMAGE_OF_ANGLES, IMAGE_OF_BUMPS, IMAGE_OF_FACTORS, IMAGE_OF_FRICTION};

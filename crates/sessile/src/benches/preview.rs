@@ -3,6 +3,7 @@
 use sessile_render::Preview;
 use sessile_render::{Exposure, to_srgb};
 use sessile_render::{Substrate, drop_lattice};
+use sessile_scene::types::ViewTransform;
 use sessile_validation::bench::{Bench, BenchContext, StageTimer};
 use sessile_validation::validate::CaseError;
 
@@ -44,7 +45,7 @@ fn previews(context: &mut BenchContext<'_>, ground: Substrate, count: usize) -> 
             clock.enter("draw");
             let picture = preview.render(&stage, &liquid, &camera, SIZE);
             clock.enter("tone map");
-            to_srgb(&picture, exposure)
+            to_srgb(&picture, exposure, ViewTransform::Filmic)
         });
     }
     context.figure("drops", count as f64, "");

@@ -53,6 +53,8 @@ pub(super) fn open(
     let last_frame = u64::from(scene.time.last_frame());
     if info.status == RunStatus::Done && (info.settled || info.frames > last_frame) {
         if relation == RunRelation::Extends {
+            // What changed may be the light.
+            folder.write_info(&RunInfo { exposure: None, ..info.clone() })?;
             folder.write_scene(&print(scene))?;
         }
         return Ok(Start::AlreadyDone {
@@ -102,6 +104,7 @@ fn start(folder: RunFolder, scene: &Scene, options: &RunOptions, estimate: CostE
         steps: StepTotals::default(),
         stages: BTreeMap::new(),
         estimate: Some(estimate),
+        exposure: None,
         error: None,
     };
     folder.write_info(&info)?;
@@ -123,6 +126,7 @@ fn resume(
     folder.write_scene(&print(scene))?;
     info.threads = rayon::current_num_threads();
     info.status = RunStatus::Running;
+    info.exposure = None;
     info.error = None;
     info.frames = u64::from(state.frame) + 1;
     info.steps = state.steps.clone();

@@ -191,6 +191,7 @@ def camera(scene):
         data.dof.use_dof = True
         data.dof.focus_distance = distance
         data.dof.aperture_fstop = data.lens * 1e-3 / settings["aperture"]
+        data.dof.aperture_blades = settings["blades"]
     eye = bpy.data.objects.new("Camera", data)
     scene.collection.objects.link(eye)
     for key in settings["keys"]:
@@ -245,8 +246,11 @@ def settings(scene):
     scene.cycles.samples = SETTINGS["samples"]
     scene.cycles.max_bounces = scene.cycles.transmission_bounces = 24
     scene.cycles.caustics_refractive = scene.cycles.caustics_reflective = True
-    scene.render.use_motion_blur = SETTINGS["frames"][1] > SETTINGS["frames"][0]
-    scene.render.motion_blur_shutter = SETTINGS["shutter"]
+    scene.render.use_motion_blur = SETTINGS["shutter"] > 0 and SETTINGS["frames"][1] > SETTINGS["frames"][0]
+    scene.render.motion_blur_shutter = max(SETTINGS["shutter"], 0.01)
+    # In powers of two; the view transform is the one of the run's own images.
+    scene.view_settings.exposure = math.log2(SETTINGS["exposure"])
+    scene.view_settings.view_transform = SETTINGS["view"]
     scene.render.resolution_x, scene.render.resolution_y = SETTINGS["size"]
     scene.render.resolution_percentage = 100
     fps = max(1, round(SETTINGS["fps"]))
