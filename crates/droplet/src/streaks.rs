@@ -148,8 +148,7 @@ impl Streaks {
         let facet = surface.facet(segment.triangle);
         let ends = [segment.from, segment.to].map(|at| facet.point(at));
         let side = facet.lift((segment.to - segment.from).perp().normalize_or_zero()) * radius;
-        let own =
-            self.makers.entry(maker).or_insert_with(|| Maker { slot, distance: 0.0, triangles: Vec::new() });
+        let own = self.makers.entry(maker).or_insert_with(|| Maker { slot, distance: 0.0, triangles: Vec::new() });
         own.slot = slot;
         own.distance += segment.from.distance(segment.to);
         let mut seen = vec![segment.triangle];
@@ -185,8 +184,9 @@ impl Streaks {
         }
     }
 
-    /// Ends a step: covers act on other droplets, and on their makers too where these are gone or have
-    /// left the triangle by more than their width; `place` is the triangle of a droplet that still exists.
+    /// Ends a step: covers act on other droplets, and on their makers too where these are gone or
+    /// have left the triangle by more than their width; `place` is the triangle of a droplet that
+    /// still exists.
     pub fn close(&mut self, surface: &SurfaceMesh, place: impl Fn(DropId, SlotIndex) -> Option<TriangleIndex>) {
         let Self { left, covers, makers } = self;
         makers.retain(|&maker, own| {
@@ -237,9 +237,8 @@ impl Streaks {
         };
         self.covers = if in_range { state.covers.iter().map(covers).collect() } else { BTreeMap::new() };
         self.makers = state.makers.iter().cloned().collect();
-        let has_cover = |id: DropId, t: &TriangleIndex| {
-            self.covers.get(t).is_some_and(|list| list.by_maker.contains_key(&id))
-        };
+        let has_cover =
+            |id: DropId, t: &TriangleIndex| self.covers.get(t).is_some_and(|list| list.by_maker.contains_key(&id));
         let mut listed = self.makers.iter().flat_map(|(&id, maker)| maker.triangles.iter().map(move |t| (id, t)));
         in_range && listed.all(|(id, t)| has_cover(id, t))
     }
@@ -295,8 +294,7 @@ mod tests {
         for pieces in [1, 100] {
             let mut streaks = Streaks::new(surface.facets().len());
             for piece in 0..pieces {
-                let [from, to] =
-                    [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
+                let [from, to] = [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
                 streaks.extend(&surface, &axes, &Segment { triangle, from, to, time: 0.1 }, 1e-3, maker(1));
             }
             streaks.close(&surface, |_, _| Some(triangle));
@@ -324,7 +322,8 @@ mod tests {
             let segment = Segment { triangle: TriangleIndex::new(index), from, to, time: 0.1 };
             streaks.extend(&surface, &axes, &segment, 1e-3, maker(1));
             streaks.close(&surface, |_, _| Some(segment.triangle));
-            let area: f64 = streaks.covers.values().flat_map(|list| list.by_maker.values()).map(|cover| cover.area).sum();
+            let area: f64 =
+                streaks.covers.values().flat_map(|list| list.by_maker.values()).map(|cover| cover.area).sum();
             assert!((area / (10e-3 * 2e-3) - 1.0).abs() < 1e-9, "{columns} columns: {area}");
             // Everything that the band covers entirely is smooth along it.
             for (index, facet) in surface.facets().iter().enumerate() {

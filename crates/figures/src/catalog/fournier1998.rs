@@ -4,9 +4,7 @@ use glam::DVec3;
 
 use super::Bound::{AtLeast, AtMost, Between};
 use super::{Check, Figure, Panel, Paper};
-use crate::measures::{
-    aspect, distance_slid, lowest_departure, mass_ratio, mean_leaving_angle, merges, top_speed,
-};
+use crate::measures::{aspect, distance_slid, lowest_departure, mass_ratio, mean_leaving_angle, merges, top_speed};
 
 const PAPER: Paper = Paper::Fournier1998;
 
