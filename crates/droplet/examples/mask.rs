@@ -1,5 +1,5 @@
-//! Models the mask of `scenes/tear.toml`: a face as a closed shell with round holes for the eyes
-//! and one for the mouth.
+//! Models the mask of `scenes/tear.toml`: a face with closed lips as a closed shell with round
+//! holes for the eyes.
 //!
 //! ```text
 //! cargo run -p sessile-droplet --example mask > assets/mask.obj
@@ -21,7 +21,7 @@ const HALF_WIDTH: f64 = 0.075;
 const HALF_HEIGHT: f64 = 0.105;
 const THICKNESS: f64 = 0.003;
 /// Holes: center and half axes, in units of the oval.
-const HOLES: [[f64; 4]; 3] = [[0.36, 0.17, 0.15, 0.085], [-0.36, 0.17, 0.15, 0.085], [0.0, -0.48, 0.20, 0.035]];
+const HOLES: [[f64; 4]; 2] = [[0.36, 0.17, 0.15, 0.085], [-0.36, 0.17, 0.15, 0.085]];
 
 /// A smooth bump of height 1 about (cx, cy), as wide as (wx, wy).
 fn bump(x: f64, y: f64, cx: f64, cy: f64, wx: f64, wy: f64) -> f64 {
@@ -61,13 +61,18 @@ fn is_open(i: usize, j: usize) -> bool {
     HOLES.iter().any(|hole| radius_in(hole, middle) < 1.0)
 }
 
-/// Point of the grid, drawn onto the edge of a hole if it is on its rim.
-fn drawn(i: usize, j: usize) -> (f64, f64) {
-    let point = grid(i, j);
+/// Whether a point of the grid is on the rim of a hole.
+fn is_rim(i: usize, j: usize) -> bool {
     let cells = (0..4).filter(|k| i + k % 2 > 0 && j + k / 2 > 0).map(|k| (i + k % 2 - 1, j + k / 2 - 1));
     let cells: Vec<(usize, usize)> = cells.filter(|&(i, j)| i < COLUMNS && j < ROWS).collect();
     let open = cells.iter().filter(|&&(i, j)| is_open(i, j)).count();
-    if open == 0 || open == cells.len() {
+    open > 0 && open < cells.len()
+}
+
+/// Point of the grid, drawn onto the edge of a hole if it is on its rim.
+fn drawn(i: usize, j: usize) -> (f64, f64) {
+    let point = grid(i, j);
+    if !is_rim(i, j) {
         return point;
     }
     let hole = HOLES.iter().min_by(|a, b| radius_in(a, point).total_cmp(&radius_in(b, point))).expect("a hole");
@@ -96,9 +101,11 @@ fn main() {
     for j in 0..ROWS {
         for i in (0..COLUMNS).filter(|&i| is_solid(i as i64, j as i64)) {
             let corners = [vertex(i, j), vertex(i + 1, j), vertex(i + 1, j + 1), vertex(i, j + 1)];
-            let [a, b, c, d] = corners;
+            // Three corners on the edge of a hole do not make a triangle: it would lie in the hole.
+            let turn = usize::from(is_rim(i, j) && is_rim(i + 1, j + 1));
+            let [a, b, c, d] = std::array::from_fn(|k| corners[(k + turn) % 4]);
             let _ = writeln!(text, "f {a} {b} {c}\nf {a} {c} {d}");
-            let [e, f, g, h] = corners.map(|corner| corner + count);
+            let [e, f, g, h] = [a, b, c, d].map(|corner| corner + count);
             let _ = writeln!(text, "f {e} {g} {f}\nf {e} {h} {g}");
             // Strips along rims: below, right, above, left.
             for (k, (di, dj)) in [(0, -1), (1, 0), (0, 1), (-1, 0)].into_iter().enumerate() {

@@ -173,7 +173,7 @@ pub const FIGURES: &[Figure] = &[
         number: "figure 9",
         shows: "A droplet and its streak, the normals of which are bent at its edges.",
         stated: "darker and more specular below the streak, normals along its edges",
-        chosen: "14 µL on a slope of 37°; the streak is drawn as a film of 12 µm",
+        chosen: "14 µL on a slope of 37°; the streak is drawn as a film of 50 µm",
         panels: &[paper("streak", &[], 3)],
         checks: &[Check {
             measure: "length of the streak, mm",
