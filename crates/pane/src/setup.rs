@@ -87,6 +87,11 @@ impl Setup {
         })
     }
 
+    /// Replaces the wetting law at the pane's center.
+    pub fn set_law(&mut self, law: SlidingLaw) {
+        self.law = law;
+    }
+
     /// The pane at the world's time.
     pub fn frame(&self, world: &World) -> PaneFrame {
         // `new` found a plane there, and a solid does not change its shape.

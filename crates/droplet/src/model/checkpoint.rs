@@ -82,6 +82,7 @@ impl DropletModel {
         if !particles.state.substrate.restore(&saved.substrate, &self.surface) {
             return Err(wrong("its wet maps have other sizes"));
         }
+        let had_other_materials = self.world.has_materials_by_hand();
         self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
         particles.restore(saved.droplets, &self.surface);
         (particles.state.trails, particles.state.necks) = (saved.trails, saved.necks);
@@ -92,6 +93,9 @@ impl DropletModel {
             self.particles.arrived.clear();
         }
         self.setup.find_nearby_solids(&self.rigid_states);
+        if had_other_materials || self.world.has_materials_by_hand() {
+            self.refresh_laws();
+        }
         Ok(())
     }
 }
