@@ -8,8 +8,8 @@
 //! The face is a height over an oval: a rounded shell, a brow, a nose, cheeks, lips and a chin,
 //! each a smooth bump. The grid is bent so that its rim is the oval, and the lowest rows curl back
 //! under the chin. Cells in a hole are left out, and the grid is drawn onto the hole's edge. A
-//! second sheet behind the first, and strips along all rims, close the shell. Meters, y up, looking to
-//! +z.
+//! second sheet behind the first, and strips along all rims, close the shell. Meters, y up,
+//! looking to +z.
 
 use std::fmt::Write;
 
