@@ -20,6 +20,8 @@ const WATER_F0: f32 = 0.02;
 
 /// Roughness α of a water film.
 const FILM_ALPHA: f32 = 0.03;
+/// Share of the diffuse light that a film on a surface without pores keeps inside by reflection.
+const FILM_ABSORPTION: f32 = 0.12;
 
 /// Refractive index of window glass.
 const GLASS_INDEX: f32 = 1.5;
@@ -135,6 +137,7 @@ impl BsdfParameters {
         // Under liquid of nearly the coat's index the specular lobe is not worth the samples.
         let specular = (f0 > 1e-3)
             .then(|| Ggx { alpha: self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film, f0: Vec3::splat(f0) });
+        let color = color * (1.0 - FILM_ABSORPTION * film);
         Bsdf { specular, diffuse: color * (Vec3::ONE - self.transmittance), transmittance: color * self.transmittance }
     }
 }

@@ -255,6 +255,7 @@ mod tests {
         let ends = [DVec3::Y, DVec3::NEG_Y].map(|at| facet.project(at - facet.origin));
         let segment = Segment { triangle: TriangleIndex::new(15), from: ends[0], to: ends[1], time: 1.0 };
         paper.leave_streak(&surface, &segment, 0.06, (drop(2), SlotIndex::new(1)));
+        paper.close_streaks(&surface, &Droplets::default());
         let smooth = speed_after(&paper);
         assert!((smooth / (mass * 4.9 / 2e-4) - 1.0).abs() < 1e-6, "{smooth}");
     }

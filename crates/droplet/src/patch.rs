@@ -26,8 +26,8 @@ pub fn amplitude(speed: f64) -> f64 {
 
 /// The patch of droplet `id` of a radius (in m), its points displaced by up to `amplitude` radii.
 ///
-/// The base is wider than the radius where the balance is lower than that without a force, such that
-/// the patch has the droplet's volume: b³ ∝ 1/height.
+/// The base is wider than the radius where the balance is lower than that without a force, such
+/// that the patch has the droplet's volume: b³ ∝ 1/height.
 /// `turn` rotates the x axis of the balance into the direction of the force. The basis stays in its
 /// plane.
 pub fn patch(

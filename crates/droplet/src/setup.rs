@@ -16,8 +16,8 @@ use crate::springs::{BalanceCache, Springs};
 use crate::substrate::Substrate;
 use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, TriangleIndex, close_t_junctions, subdivide};
 
-/// Barycentric coordinates at which images are sampled for the average over a triangle: centroids of
-/// the nine triangles that it is divided into by thirds of its edges.
+/// Barycentric coordinates at which images are sampled for the average over a triangle: centroids
+/// of the nine triangles that it is divided into by thirds of its edges.
 const TRIANGLE_SAMPLES: [[f64; 3]; 9] = {
     const N: f64 = 1.0 / 9.0;
     let (a, b) = ([7.0 * N, N, N], [N, 7.0 * N, N]);

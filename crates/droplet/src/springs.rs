@@ -22,9 +22,9 @@
 //! ```
 //!
 //! Along the normal the constraints a (volume) and d (weight) compete: the solco gives by its
-//! stiffness, and the shape is then scaled to the droplet's volume, flatter and wider under a weight
-//! and longer and narrower where it hangs. Its rest sum is such that nothing gives without a force.
-//! The default stiffness flattens water droplets as Young–Laplace does at 90°.
+//! stiffness, and the shape is then scaled to the droplet's volume, flatter and wider under a
+//! weight and longer and narrower where it hangs. Its rest sum is such that nothing gives without a
+//! force. The default stiffness flattens water droplets as Young–Laplace does at 90°.
 //!
 //! The balance is found by damped motion. All forces on a level are equal, so each level stays a
 //! translated and scaled copy of the basis, as the paper proves and a test checks.

@@ -35,7 +35,6 @@ use crate::surface_mesh::{Facet, SurfaceMesh, TriangleIndex};
 /// What a droplet near a triangle has covered of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Cover {
-    maker: DropId,
     /// Width of the streak, in m.
     width: f64,
     /// Area covered along the first and the second axis, Σ Δa |cos θ| and Σ Δa |sin θ|, in m².
@@ -52,6 +51,45 @@ impl Cover {
         let across = (self.width * self.width / self.area).min(1.0);
         let [x, y] = self.along;
         [x + across * y, y + across * x].map(|covered| 1.0 - (covered / triangle).min(1.0))
+    }
+}
+
+/// What droplets near a triangle have covered of it, each.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Covers {
+    by_maker: BTreeMap<DropId, Cover>,
+    /// Product of what they leave along the two axes, where that is not zero, and how many leave
+    /// nothing.
+    product: [f64; 2],
+    num_zeros: [u32; 2],
+}
+
+impl Covers {
+    /// Updates what all of them leave on a triangle of this area (in m²).
+    fn update(&mut self, triangle: f64) {
+        (self.product, self.num_zeros) = ([1.0; 2], [0; 2]);
+        for left in self.by_maker.values().map(|cover| cover.left(triangle)) {
+            for axis in 0..2 {
+                if left[axis] > 0.0 {
+                    self.product[axis] *= left[axis];
+                } else {
+                    self.num_zeros[axis] += 1;
+                }
+            }
+        }
+    }
+
+    /// What those of others leave for the droplet `own` on a triangle of this area (in m²).
+    fn left_for(&self, own: DropId, triangle: f64) -> [f64; 2] {
+        let own = self.by_maker.get(&own).map_or([1.0; 2], |cover| cover.left(triangle));
+        [0, 1].map(|axis| {
+            let others = self.num_zeros[axis] - u32::from(own[axis] == 0.0);
+            match (others, own[axis] > 0.0) {
+                (0, true) => self.product[axis] / own[axis],
+                (0, false) => self.product[axis],
+                _ => 0.0,
+            }
+        })
     }
 }
 
@@ -72,7 +110,7 @@ pub struct Streaks {
     /// it have left, 0 to 1.
     left: Vec<[f64; 2]>,
     /// What droplets that are on or near a triangle have covered of it.
-    covers: BTreeMap<TriangleIndex, Vec<Cover>>,
+    covers: BTreeMap<TriangleIndex, Covers>,
     makers: BTreeMap<DropId, Maker>,
 }
 
@@ -80,7 +118,7 @@ pub struct Streaks {
 #[derive(Serialize, Deserialize)]
 pub struct StreaksState {
     left: Vec<(TriangleIndex, [f64; 2])>,
-    covers: Vec<(TriangleIndex, Vec<Cover>)>,
+    covers: Vec<(TriangleIndex, Vec<(DropId, Cover)>)>,
     makers: Vec<(DropId, Maker)>,
 }
 
@@ -92,12 +130,10 @@ impl Streaks {
 
     /// Share of a triangle's roughness along its two axes that is left for the droplet `own`.
     pub fn left(&self, triangle: TriangleIndex, facet: &Facet, own: DropId) -> [f64; 2] {
-        let mut left = self.left[triangle];
-        for cover in self.covers.get(&triangle).into_iter().flatten().filter(|cover| cover.maker != own) {
-            let [x, y] = cover.left(facet.area());
-            left = [left[0] * x, left[1] * y];
-        }
-        left
+        let left = self.left[triangle];
+        let Some(covers) = self.covers.get(&triangle) else { return left };
+        let [x, y] = covers.left_for(own, facet.area());
+        [left[0] * x, left[1] * y]
     }
 
     /// Adds the streak that a droplet of this radius (in m) leaves along a segment of its path.
@@ -134,13 +170,10 @@ impl Streaks {
             if area <= 0.0 {
                 continue;
             }
-            let covers = self.covers.entry(triangle).or_default();
-            let index = covers.iter().position(|cover| cover.maker == maker).unwrap_or_else(|| {
+            let cover = self.covers.entry(triangle).or_default().by_maker.entry(maker).or_insert_with(|| {
                 own.triangles.push(triangle);
-                covers.push(Cover { maker, width: 0.0, along: [0.0; 2], area: 0.0, grown_at: 0.0 });
-                covers.len() - 1
+                Cover { width: 0.0, along: [0.0; 2], area: 0.0, grown_at: 0.0 }
             });
-            let cover = &mut covers[index];
             let direction = facet.project(ends[1] - ends[0]).normalize_or_zero();
             let axis = axes[triangle.to_usize()];
             cover.along[0] += area * axis.dot(direction).abs();
@@ -151,21 +184,21 @@ impl Streaks {
         }
     }
 
-    /// Lets covers act on their makers too, where these are gone or have left the triangle by more
-    /// than their width; `place` is the triangle of a droplet that still exists.
+    /// Ends a step: covers act on other droplets, and on their makers too where these are gone or
+    /// have left the triangle by more than their width; `place` is the triangle of a droplet that
+    /// still exists.
     pub fn close(&mut self, surface: &SurfaceMesh, place: impl Fn(DropId, SlotIndex) -> Option<TriangleIndex>) {
         let Self { left, covers, makers } = self;
         makers.retain(|&maker, own| {
             let at = place(maker, own.slot);
             own.triangles.retain(|triangle| {
                 let list = covers.get_mut(triangle).expect("covers of a maker exist");
-                let index = list.iter().position(|cover| cover.maker == maker).expect("a maker's cover");
-                let cover = list[index];
+                let cover = list.by_maker[&maker];
                 if at == Some(*triangle) || (at.is_some() && own.distance - cover.grown_at <= cover.width) {
                     return true;
                 }
-                list.remove(index);
-                if list.is_empty() {
+                list.by_maker.remove(&maker);
+                if list.by_maker.is_empty() {
                     covers.remove(triangle);
                 }
                 let [x, y] = cover.left(surface.facet(*triangle).area());
@@ -175,6 +208,7 @@ impl Streaks {
             });
             at.is_some()
         });
+        covers.iter_mut().for_each(|(triangle, list)| list.update(surface.facet(*triangle).area()));
     }
 
     /// Checkpoint.
@@ -183,25 +217,30 @@ impl Streaks {
         let left = TriangleIndex::first(self.left.len()).zip(&self.left).filter(has_streak);
         StreaksState {
             left: left.map(|(t, &left)| (t, left)).collect(),
-            covers: self.covers.iter().map(|(&t, list)| (t, list.clone())).collect(),
+            covers: self.covers.iter().map(|(&t, list)| (t, list.by_maker.clone().into_iter().collect())).collect(),
             makers: self.makers.iter().map(|(&id, maker)| (id, maker.clone())).collect(),
         }
     }
 
     /// Restores a checkpoint; `false` if it belongs to another mesh or contradicts itself.
-    pub fn restore(&mut self, state: &StreaksState) -> bool {
+    pub fn restore(&mut self, state: &StreaksState, surface: &SurfaceMesh) -> bool {
         let count = self.left.len();
         self.left.fill([1.0; 2]);
         if !state.left.iter().all(|&(t, left)| self.left.get_mut(t.to_usize()).map(|own| *own = left).is_some()) {
             return false;
         }
-        self.covers = state.covers.iter().cloned().collect();
-        self.makers = state.makers.iter().cloned().collect();
-        let has_cover = |id: DropId, t: &TriangleIndex| {
-            self.covers.get(t).is_some_and(|list| list.iter().any(|cover| cover.maker == id))
+        let in_range = state.covers.iter().all(|(t, _)| t.to_usize() < count);
+        let covers = |(t, list): &(TriangleIndex, Vec<(DropId, Cover)>)| {
+            let mut covers = Covers { by_maker: list.iter().copied().collect(), ..Covers::default() };
+            covers.update(surface.facet(*t).area());
+            (*t, covers)
         };
+        self.covers = if in_range { state.covers.iter().map(covers).collect() } else { BTreeMap::new() };
+        self.makers = state.makers.iter().cloned().collect();
+        let has_cover =
+            |id: DropId, t: &TriangleIndex| self.covers.get(t).is_some_and(|list| list.by_maker.contains_key(&id));
         let mut listed = self.makers.iter().flat_map(|(&id, maker)| maker.triangles.iter().map(move |t| (id, t)));
-        self.covers.keys().all(|t| t.to_usize() < count) && listed.all(|(id, t)| has_cover(id, t))
+        in_range && listed.all(|(id, t)| has_cover(id, t))
     }
 }
 
@@ -258,6 +297,7 @@ mod tests {
                 let [from, to] = [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
                 streaks.extend(&surface, &axes, &Segment { triangle, from, to, time: 0.1 }, 1e-3, maker(1));
             }
+            streaks.close(&surface, |_, _| Some(triangle));
             let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area();
             let [x, y] = streaks.left(triangle, facet, maker(2).0);
             assert!((x - share(2e-3 * 0.8 + 10e-3 * 0.6)).abs() < 1e-9, "{pieces} pieces: {x}");
@@ -281,7 +321,9 @@ mod tests {
             let [from, to] = [start, end].map(|at| facet.project(at - facet.origin));
             let segment = Segment { triangle: TriangleIndex::new(index), from, to, time: 0.1 };
             streaks.extend(&surface, &axes, &segment, 1e-3, maker(1));
-            let area: f64 = streaks.covers.values().flatten().map(|cover| cover.area).sum();
+            streaks.close(&surface, |_, _| Some(segment.triangle));
+            let area: f64 =
+                streaks.covers.values().flat_map(|list| list.by_maker.values()).map(|cover| cover.area).sum();
             assert!((area / (10e-3 * 2e-3) - 1.0).abs() < 1e-9, "{columns} columns: {area}");
             // Everything that the band covers entirely is smooth along it.
             for (index, facet) in surface.facets().iter().enumerate() {
@@ -313,10 +355,12 @@ mod tests {
         let away = Segment { triangle: TriangleIndex::new(1), from: elsewhere, to: elsewhere + 3e-3, time: 0.1 };
         streaks.extend(&surface, &axes, &away, 1e-3, maker(1));
         streaks.close(&surface, |_, _| Some(TriangleIndex::new(1)));
-        assert_eq!(streaks.left(triangle, facet, maker(1).0), before);
-        assert_eq!(streaks.left(triangle, facet, maker(2).0), before);
+        for id in [1, 2] {
+            let after = streaks.left(triangle, facet, maker(id).0);
+            assert!((after[0] - before[0]).abs() < 1e-12 && (after[1] - before[1]).abs() < 1e-12, "{id}: {after:?}");
+        }
         let mut restored = Streaks::new(surface.facets().len());
-        assert!(restored.restore(&streaks.save()));
+        assert!(restored.restore(&streaks.save(), &surface));
         assert_eq!(
             (&restored.left, &restored.covers, &restored.makers),
             (&streaks.left, &streaks.covers, &streaks.makers)

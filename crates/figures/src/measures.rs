@@ -234,24 +234,59 @@ pub fn top_speed(run: &PanelRun, id: u32) -> Option<f64> {
     largest(same.map(|drop| drop.velocity.length()))
 }
 
-/// Angle from the top of a sphere at which drops leave it, largest over the drops, in degrees.
-pub fn leaving_angle(run: &PanelRun, solid: &str, center: DVec3) -> Option<f64> {
+/// Angles from the top of a sphere at which drops leave it, in degrees.
+fn leaving_angles(run: &PanelRun, solid: &str, center: DVec3) -> Vec<f64> {
     let mut angles = Vec::new();
     for pair in run.frames.windows(2) {
         let [before, after] = pair else { continue };
         for drop in before.drops.iter().filter(|drop| drop.on.as_deref() == Some(solid)) {
-            if drop_of(after, drop.id).is_none_or(|later| later.on.is_none()) {
+            if drop_of(after, drop.id).is_some_and(|later| later.on.is_none()) {
                 angles.push((drop.centroid - center).normalize_or_zero().y.acos().to_degrees());
             }
         }
     }
-    largest(angles.into_iter())
+    angles
 }
 
 /// Distance that drop `id` slides over the whole run, in mm.
 pub fn distance_slid(run: &PanelRun, id: u32) -> Option<f64> {
     let places: Vec<DVec3> = run.frames.iter().filter_map(|frame| Some(drop_of(frame, id)?.centroid)).collect();
     Some(1e3 * places.first()?.distance(*places.last()?))
+}
+
+/// Largest over smallest volume of the first frame's drops.
+pub fn mass_ratio(run: &PanelRun) -> Option<f64> {
+    let volumes = || run.frames.first().into_iter().flat_map(|frame| &frame.drops).map(|drop| drop.volume);
+    Some(largest(volumes())? / -largest(volumes().map(|volume| -volume))?)
+}
+
+/// Mean angle from the top of a sphere at which drops leave it, in degrees.
+pub fn mean_leaving_angle(run: &PanelRun, solid: &str, center: DVec3) -> Option<f64> {
+    let angles = leaving_angles(run, solid, center);
+    (!angles.is_empty()).then(|| angles.iter().sum::<f64>() / angles.len() as f64)
+}
+
+/// Rows of fine spots that are wet between the highest and the lowest wet one, as a share of all
+/// rows between them, in the last frame's map of the named solid.
+pub fn wet_route_share(run: &PanelRun, solid: &str) -> Option<f64> {
+    let map = run.folder.read_wet(solid, 0, run.frames.last()?.frame).ok()??;
+    let width = map.width as usize;
+    let wet: Vec<bool> = map.wetness.chunks(width).map(|row| row.iter().any(|&wet| wet > 0)).collect();
+    let (first, last) = (wet.iter().position(|&wet| wet)?, wet.iter().rposition(|&wet| wet)?);
+    Some(wet[first..=last].iter().filter(|&&wet| wet).count() as f64 / (last - first + 1) as f64)
+}
+
+/// Mean gray value of an image under the wet spots of the last frame's map over that of the whole
+/// image.
+pub fn wet_over_mean_gray(run: &PanelRun, solid: &str, image: &str) -> Option<f64> {
+    let map = run.folder.read_wet(solid, 0, run.frames.last()?.frame).ok()??;
+    let image = sessile_images::Image::read(std::path::Path::new(image)).ok()?;
+    let (gray, columns, rows) = (image.gray(), image.width(), image.height());
+    let (width, height) = (map.width as usize, map.height as usize);
+    let at = |k: usize| gray[(k / width) * rows / height * columns + (k % width) * columns / width];
+    let wet: Vec<f64> = (0..width * height).filter(|&k| map.wetness[k] > 0).map(at).collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    (!wet.is_empty()).then(|| mean(&wet) / mean(&gray))
 }
 
 /// Ratio of height to base diameter of drop `id` at `t`.

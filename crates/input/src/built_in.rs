@@ -16,8 +16,16 @@ macro_rules! embedded {
 }
 
 /// The files by name; `assets/README.md` tells where they come from.
-const FILES: &[(&str, &[u8])] =
-    embedded!["bunny.obj", "dawn.hdr", "figurine.obj", "lotus-leaf.jpg", "lotus-leaf.obj", "mask.obj", "studio.hdr"];
+const FILES: &[(&str, &[u8])] = embedded![
+    "affinity.png",
+    "bunny.obj",
+    "dawn.hdr",
+    "figurine.obj",
+    "lotus-leaf.jpg",
+    "lotus-leaf.obj",
+    "mask.obj",
+    "studio.hdr"
+];
 
 /// Whether a path is the name of a built-in file, known or not.
 pub fn is_built_in(path: &Path) -> bool {

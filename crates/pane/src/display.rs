@@ -107,8 +107,8 @@ impl Display<'_> {
         })
     }
 
-    /// The shape of a puddle or of a steep drop that has not moved, which no ellipsoid resembles: its
-    /// Young–Laplace profile. `None` for other drops.
+    /// The shape of a puddle or of a steep drop that has not moved, which no ellipsoid resembles:
+    /// its Young–Laplace profile. `None` for other drops.
     fn puddle(&self, drop: &PaneDrop, substrate: &Substrate) -> Option<Shape> {
         let (context, law) = (self.context, substrate.law_at(drop.position));
         let (liquid, normal) = (&context.liquid, context.normal_acceleration);

@@ -32,6 +32,28 @@ fn a_puddle_is_as_high_and_wide_as_young_laplace() {
     }
 }
 
+/// Angle between the base and the triangles of the free surface with an edge on it, in degrees.
+fn displayed_angle(scene: &str) -> f64 {
+    let surface = pane(scene).frame().liquid.into_surface().expect("a surface");
+    let free = surface.triangles.iter().zip(&surface.solids).filter(|&(_, &solid)| solid < 0);
+    let angles: Vec<f64> = free
+        .map(|(t, _)| t.map(|v| surface.positions[v as usize]))
+        .filter(|corners| corners.iter().filter(|p| p.y.abs() < 1e-9).count() == 2)
+        .map(|[a, b, c]| (b - a).cross(c - a).normalize().y.acos().to_degrees())
+        .collect();
+    angles.iter().sum::<f64>() / angles.len() as f64
+}
+
+/// An edge of the mesh is about a twentieth of the meridian, over which the angle turns by 4°.
+#[test]
+fn a_steep_cap_is_shown_at_its_contact_angle() {
+    for degrees in [110.0, 130.0, 150.0] {
+        let material = format!("advancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"");
+        let angle = displayed_angle(&(tilted(0.0, &material, "") + &cap(8.0, degrees, [0.0; 3])));
+        assert!((angle - degrees).abs() < 5.0, "{degrees}°: {angle}°");
+    }
+}
+
 /// 1.8 times the threshold: it must run, whatever the seed.
 #[test]
 fn a_heavy_drop_runs_downhill_with_every_seed() {

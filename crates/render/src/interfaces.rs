@@ -228,8 +228,8 @@ impl<'a> Hit<'a, '_> {
         Interface { reflectance, reflected, refracted, media: [*self.media; 2], normal, undeviated: false }
     }
 
-    /// A body of glass. The surface of a film on it, of which `film` is the normal, is taken as that
-    /// of the glass: the two indices are close.
+    /// A body of glass. The surface of a film on it, of which `film` is the normal, is taken as
+    /// that of the glass: the two indices are close.
     fn glass_body(&self, index: f32, film: Option<Vec3>) -> SurfaceEvent<'a> {
         let entering = self.incident.dot(self.at.normal) < 0.0;
         if entering && self.media.glass > 0 {

@@ -20,6 +20,7 @@ macro_rules! shipped {
 /// All scenes that ship, by name. The files that they name are part of the program.
 pub const SCENES: &[ShippedScene] = shipped![
     "adhesion",
+    "affinity",
     "angles",
     "bar",
     "bunny",
@@ -27,6 +28,8 @@ pub const SCENES: &[ShippedScene] = shipped![
     "collide",
     "contact-angles",
     "figurine",
+    "fine-grid",
+    "illumination",
     "leaf",
     "lotus",
     "masses",
@@ -37,7 +40,9 @@ pub const SCENES: &[ShippedScene] = shipped![
     "resting",
     "roughness",
     "shapes",
+    "shapes-top",
     "splat",
+    "streak",
     "streams",
     "tap",
     "tear",

@@ -43,8 +43,11 @@ impl FrameBuilder<'_> {
         // Deeper vertices are behind an open solid.
         let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
         let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
+        // The distance from an exact solid costs little; every n-th vertex of rings is a poor
+        // sample.
+        let is_exact = self.context.surface.analytic_distance(own, center).is_some();
         let step = |solid: &Solid| match may_cut {
-            Cut::Possible if solid.index() == own.to_usize() => (positions.len() / CHECKED_VERTICES).max(1),
+            Cut::Possible if solid.index() == own.to_usize() && !is_exact => (positions.len() / CHECKED_VERTICES) | 1,
             _ => 1,
         };
         let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));

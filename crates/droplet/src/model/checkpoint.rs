@@ -73,7 +73,7 @@ impl DropletModel {
         match (&mut particles.fidelity, &saved.streaks) {
             (Fidelity::Physical, None) => {}
             (Fidelity::Paper(paper), Some(state)) => {
-                if !paper.streaks.restore(state) {
+                if !paper.streaks.restore(state, &self.surface) {
                     return Err(wrong("it belongs to another mesh"));
                 }
             }

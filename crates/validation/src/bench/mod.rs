@@ -5,6 +5,7 @@
 //! disk.
 
 mod droplet;
+mod droplet_tables;
 mod memory;
 mod pane;
 mod surface;
@@ -36,7 +37,7 @@ pub struct Bench {
 
 /// All benches, by model.
 pub fn benches() -> Vec<Bench> {
-    [pane::benches(), droplet::benches(), surface::benches(), volume::benches()].concat()
+    [pane::benches(), droplet::benches(), droplet_tables::benches(), surface::benches(), volume::benches()].concat()
 }
 
 /// Error for a name that no bench has.
