@@ -47,7 +47,7 @@ pub mod scenes;
 mod settle;
 mod suggest;
 
-pub use build::{BuildError, Built, build};
+pub use build::{BuildError, Built, build, build_in};
 pub use clock::{StageClock, StageTime};
 pub use estimate::{Estimate, bytes_text, time_text};
 pub use measuring::measure_frame;
