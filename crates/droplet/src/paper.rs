@@ -118,13 +118,7 @@ impl Paper {
     }
 
     /// Leaves the streak of a droplet of this radius (in m) along a segment of its path.
-    pub fn leave_streak(
-        &mut self,
-        surface: &SurfaceMesh,
-        segment: &Segment,
-        radius: f64,
-        maker: (DropId, SlotIndex),
-    ) {
+    pub fn leave_streak(&mut self, surface: &SurfaceMesh, segment: &Segment, radius: f64, maker: (DropId, SlotIndex)) {
         if self.varies(surface.facet(segment.triangle)) {
             self.streaks.extend(surface, &self.axes, segment, radius, maker);
         }

@@ -112,8 +112,7 @@ impl Streaks {
         let facet = surface.facet(segment.triangle);
         let ends = [segment.from, segment.to].map(|at| facet.point(at));
         let side = facet.lift((segment.to - segment.from).perp().normalize_or_zero()) * radius;
-        let own =
-            self.makers.entry(maker).or_insert_with(|| Maker { slot, distance: 0.0, triangles: Vec::new() });
+        let own = self.makers.entry(maker).or_insert_with(|| Maker { slot, distance: 0.0, triangles: Vec::new() });
         own.slot = slot;
         own.distance += segment.from.distance(segment.to);
         let mut seen = vec![segment.triangle];
@@ -256,8 +255,7 @@ mod tests {
         for pieces in [1, 100] {
             let mut streaks = Streaks::new(surface.facets().len());
             for piece in 0..pieces {
-                let [from, to] =
-                    [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
+                let [from, to] = [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
                 streaks.extend(&surface, &axes, &Segment { triangle, from, to, time: 0.1 }, 1e-3, maker(1));
             }
             let share = |extent: f64| 1.0 - extent * 2e-3 / facet.area();

@@ -109,7 +109,8 @@ fn friction_adhesion_and_roughness_vary_by_image() {
         run_in_frames(&mut model, 0.4, 1.0 / 30.0);
         [1, 2].map(|id| drop(&model, id).map(|_| downhill(&model, id) + 60e-3))
     };
-    let image = |black: &str, white: &str| format!("{{ image = \"{file}\", black = \"{black}\", white = \"{white}\" }}");
+    let image =
+        |black: &str, white: &str| format!("{{ image = \"{file}\", black = \"{black}\", white = \"{white}\" }}");
     let sorted = |mut ways: [Option<f64>; 2]| {
         ways.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
         ways.map(|way| way.expect("both are on the plane"))

@@ -84,7 +84,8 @@ impl WetLayer {
 /// Thickness drawn at a wet texel without a film, in m.
 fn residue(texel: usize) -> f32 {
     // The top bits of a product with an odd constant: the same in every frame, without a pattern.
-    let random = ((texel as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1u64 << 24) as f32;
+    let random =
+        ((texel as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1u64 << 24) as f32;
     RESIDUE * (1.0 + RESIDUE_VARIATION * (2.0 * random - 1.0))
 }
 

@@ -401,3 +401,30 @@ impl<L: AngleLaw> Extension<'_, L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eq. 10 of wang2005 with what it leaves out: held between the two angles, moving beyond them;
+    /// a front that is fast moves at any angle, until it turns back.
+    #[test]
+    fn a_static_front_is_held_between_its_angles_and_a_fast_one_moves() {
+        let [advancing, receding, within] = [90f64, 60.0, 75.0].map(f64::to_radians);
+        let range = AngleRange { receding, advancing, receding_pull: f64::INFINITY, static_speed: Some(5e-3) };
+        let held = LineState::Pinned { cosine: within.cos() };
+        let state = |degrees: f64, before: LineState, speed: f64| {
+            range.choose_by_speed(degrees.to_radians().cos(), before, speed).1
+        };
+        assert_eq!(state(75.0, LineState::Free, 0.0), held);
+        assert_eq!(state(75.0, LineState::Free, 4e-3), held);
+        assert_eq!(state(75.0, LineState::Free, 0.02), LineState::Advancing);
+        assert_eq!(state(75.0, LineState::Free, -0.02), LineState::Receding);
+        assert_eq!(state(75.0, held, 0.02), held, "a held front has no speed of its own");
+        assert_eq!(state(75.0, LineState::Advancing, -0.02), held, "it has turned back");
+        assert_eq!(state(95.0, held, 0.0), LineState::Advancing);
+        assert_eq!(state(55.0, held, 0.0), LineState::Receding);
+        let by_angle = AngleRange { static_speed: None, ..range };
+        assert_eq!(by_angle.choose_by_speed(within.cos(), LineState::Free, 0.02).1, held);
+    }
+}

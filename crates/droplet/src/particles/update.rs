@@ -100,7 +100,8 @@ impl ParticleSystem {
         if let Fidelity::Paper(paper) = &self.fidelity {
             size.radius = hemisphere_radius(size.volume);
             (size.merge_radius, size.normal_acceleration) = (size.radius as f32, 0.0);
-            return !PaperForces::new(context, paper, droplet.id, &droplet.motion, size.volume).detaches(facet, place, 0.0);
+            return !PaperForces::new(context, paper, droplet.id, &droplet.motion, size.volume)
+                .detaches(facet, place, 0.0);
         }
         let law = self.state.substrate.law(surface, place);
         let normal = -context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
