@@ -16,6 +16,7 @@ export async function serve(...args) {
     child.stdout.once("data", (data) => resolve(String(data).split("\n")[0]));
     child.once("exit", (code) => reject(new Error(`sessile studio ended with ${code}`)));
   });
+  process.once("exit", () => child.kill("SIGINT"));
   const end = () => new Promise((resolve) => {
     child.once("exit", resolve);
     child.kill("SIGINT");

@@ -9,6 +9,7 @@ use sessile_dataset::{
 };
 use sessile_images::Image;
 use sessile_render::write_png;
+use sessile_world::SolidCache;
 use tempfile::TempDir;
 
 const SIZE: [usize; 2] = [96, 64];
@@ -177,4 +178,22 @@ fn coverage_is_soft_where_drops_are_out_of_focus() {
     // The preview's discs are those of the traced lens.
     let error = difference(&blurred.1, &traced.1);
     assert!(error < 0.04 && error < 0.3 * difference(&sharp.1, &traced.1), "mean difference {error}");
+}
+
+#[test]
+fn drops_are_scattered_on_any_solid_and_those_that_do_not_fit_are_left_out() {
+    let folder = folder();
+    let scene = "model = \"droplet\"\n[time]\nduration = \"1 s\"\nframe = \"1 s\"\n[materials.m]\nadvancing = \"80 deg\"\nreceding = \"40 deg\"\n\
+        [[solids]]\nname = \"block\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-10 -10 -10 mm\"\nmax = \"10 10 10 mm\"\n";
+    fs::write(folder.path().join("block.toml"), scene).unwrap();
+    let text = "backdrops = \"photos\"\nscene = \"block.toml\"\nsize = [96, 64]\n[[drops]]\nby = \"scatter\"\ncount = 80\nvolume = \"4 uL\"\n";
+    let spec = spec(folder.path(), text);
+    let (_, world) = spec.recipe(0).scene(&SolidCache::default()).unwrap();
+    let placed = world.initial_drops().len();
+    // At the edges a drop of that volume has no room.
+    assert!((10..80).contains(&placed), "{placed} of 80 drops");
+    let out = folder.path().join("out");
+    make(&spec, &out, 2, 2);
+    let line: Line = serde_json::from_slice(&fs::read(sample_folder(&out, 0).join("sample.json")).unwrap()).unwrap();
+    assert!(line.visible_drops >= 3, "{} drops are visible", line.visible_drops);
 }

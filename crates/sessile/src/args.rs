@@ -111,8 +111,8 @@ pub enum Command {
     Figures(FiguresArgs),
     /// Show drops in the browser and push them around, or play a run
     ///
-    /// Without an argument: rain on a window, already running. The first line of the output is the address of the page;
-    /// the server answers to this machine only, until Ctrl-C.
+    /// Without an argument: rain on a window, already running. The first line of the output is the
+    /// address of the page; the server answers to this machine only, until Ctrl-C.
     ///
     /// Examples: sessile studio; sessile studio leaf; sessile studio runs/leaf
     Studio(StudioArgs),
@@ -507,7 +507,8 @@ pub struct StudioArgs {
     /// Replay a recorded session to the same results
     #[arg(long, value_name = "FILE", conflicts_with = "what")]
     pub replay: Option<PathBuf>,
-    /// With `--replay`: without a page; print the digest of the last state and compare it with the recorded one
+    /// With `--replay`: without a page; print the digest of the last state and compare it with the
+    /// recorded one
     #[arg(long, requires = "replay", conflicts_with_all = ["port", "no_open", "record"])]
     pub headless: bool,
 }

@@ -115,7 +115,7 @@ fn invalid_combinations_are_refused_before_the_first_run() {
 
 /// The volume at which the drop starts to slide is Furmidge's, to a tenth.
 #[test]
-fn the_volume_that_slides_is_found_by_bisection() {
+fn the_volume_that_slides_is_found() {
     let scratch = Scratch::with_scene(WALL);
     let find = ["sweep", "rain.toml", "--out", "s", "--find", "slides", "--between", "drops.0.volume=2..34 uL"];
     let output = scratch.run(&find);
@@ -131,7 +131,33 @@ fn the_volume_that_slides_is_found_by_bisection() {
     let expected = 1e9 * sessile_wetting::retention::critical_volume(&water, &wetting, 9.81, tilt);
     let middle = 0.5 * (low + high);
     assert!((middle / expected - 1.0).abs() < 0.1, "{middle} µL, Furmidge: {expected} µL");
+    assert_eq!(column(&rows(&scratch, "s"), "status"), ["done"; 12]);
     // The search continues from the runs that are done, to the same bracket.
     let again = scratch.run(&find);
     assert_eq!(again.stdout, output.stdout);
+    let last = scratch.path("s/runs/00011");
+    std::fs::remove_dir_all(&last).expect("removed");
+    assert_eq!(scratch.run(&find).stdout, output.stdout);
+    assert!(last.join("run.json").is_file(), "the missing run is repeated");
+    let expression = "final.height / final.base_radius > 2 or final.drops > 1";
+    let nowhere = ["sweep", "rain.toml", "--out", "t", "--find", expression, "--between", "drops.0.volume=2..3 uL"];
+    let output = scratch.run(&nowhere);
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    assert!(output.stderr.contains("is false at both 2 uL and 3 uL"), "{}", output.stderr);
+}
+
+#[test]
+fn runs_of_a_changed_scene_are_refused() {
+    let scratch = Scratch::with_scene(WALL);
+    let sweep = || scratch.run(&["sweep", "rain.toml", "--out", "s", "--over", "drops.0.volume=4,5 uL"]);
+    assert_eq!(sweep().code, 0);
+    std::fs::remove_dir_all(scratch.path("s/runs/00001")).expect("removed");
+    std::fs::write(scratch.path("rain.toml"), format!("{WALL}\n[liquid]\npreset = \"glycerol\"\n")).expect("written");
+    let refused = sweep();
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("rain.toml has changed since the sweep was planned"), "{}", refused.stderr);
+    // So are runs that a cluster starts later.
+    let part = scratch.run(&["sweep-part", "s", "run", "1"]);
+    assert!(part.code == 2 && part.stderr.contains("has changed"), "{}", part.stderr);
+    assert!(!scratch.path("s/runs/00001").exists());
 }

@@ -16,11 +16,14 @@ layout(location = 4) in vec4 a3;
 layout(location = 5) in vec4 a4;
 uniform mat4 uViewProjection;
 uniform float uAhead;
+uniform int uGlass;
 out vec3 vPoint, vNormal;
 out float vRim;
 flat out vec3 vPlace, vUp, vHeading;
 flat out vec4 vShape;
+flat out int vGlass;
 void main() {
+  vGlass = a4.z >= 0.0 ? uGlass >> int(a4.z + 0.5) & 1 : 0;
   vec3 place = a0.xyz + a3.yzw * uAhead;
   vec3 up = vec3(a0.w, a1.xy), heading = vec3(a1.zw, a2.x);
   float radius = a2.y, height = a2.z, sag = a2.w, stretch = a3.x;
@@ -69,11 +72,14 @@ layout(location = 0) in vec3 aPosition;
 layout(location = 1) in vec3 aNormal;
 uniform mat4 uViewProjection;
 uniform vec4 uPlane;
+uniform int uGlass;
 out vec3 vPoint, vNormal;
 out float vRim;
 flat out vec3 vPlace, vUp, vHeading;
 flat out vec4 vShape;
+flat out int vGlass;
 void main() {
+  vGlass = uGlass & 1;
   vPoint = aPosition;
   vNormal = aNormal;
   vUp = uPlane.xyz;
@@ -94,12 +100,13 @@ in vec3 vPoint, vNormal;
 in float vRim;
 flat in vec3 vPlace, vUp, vHeading;
 flat in vec4 vShape;
+flat in int vGlass;
 out vec4 color;
 uniform mat4 uViewProjection;
 uniform vec3 uEye, uTint;
 uniform sampler2D uBase;
 uniform float uIndex;
-uniform int uGlass, uContactLine, uIsSurface;
+uniform int uContactLine, uIsSurface;
 
 /** The environment, blurred as much as the pixel is wide. */
 vec3 look(vec3 d, float least) {
@@ -148,7 +155,7 @@ void main() {
   vec3 mirror = look(mirrored, 0.0);
   vec3 base = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
 
-  vec3 through = hits ? (uGlass == 1 ? throughGlass : base) : throughSide;
+  vec3 through = hits ? (vGlass == 1 ? throughGlass : base) : throughSide;
   if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
   float path = hits ? reach : 2.0 * vShape.w * cosine;
   through *= exp(-uTint * min(path, 0.02));

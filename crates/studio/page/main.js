@@ -23,6 +23,10 @@ class Studio {
     this.playing = true;
     this.frames = 0;
     this.isRun = false;
+    /** @type {{renderer: Renderer, view: import("./protocol.js").View | null} | null} */
+    this.twin = null;
+    /** @type {Renderer | null} */
+    this.twinRenderer = null;
     /** @type {any[]} */
     this.meshes = [];
     this.engine = new Connection((buffer) => this.hearBinary(buffer), (message) => this.hear(message), (open) => this.connected(open));
@@ -52,7 +56,9 @@ class Studio {
   hearBinary(buffer) {
     const message = readBinary(buffer);
     if (!message) return;
-    if (message.kind === "view") {
+    if (message.kind === "view" && message.view.isTwin) {
+      if (this.twin) this.twin.view = message.view;
+    } else if (message.kind === "view") {
       this.view = message.view;
       this.player.waiting = false;
       if (!this.isRun) this.playing = message.view.playing;
@@ -80,6 +86,10 @@ class Studio {
         break;
       case "timeline":
         this.player.setTimeline(message);
+        break;
+      case "compare":
+        this.compare(message.model);
+        if (message.text) this.notice(message.text);
         break;
       case "failure":
         element("failure-text").textContent = message.text;
@@ -115,6 +125,24 @@ class Studio {
     }
     const large = scene.solids.find((/** @type {any} */ solid) => !solid.shown);
     if (large) this.notice(`${large.name} has ${large.triangles} triangles, too many to draw; the simulation uses all of them`);
+  }
+
+  /** Shows another model beside this one, or not. @param {string | null} model */
+  compare(model) {
+    const canvas = element("twin");
+    element("compare").value = model ?? "";
+    canvas.hidden = model === null;
+    element("twin-name").hidden = model === null;
+    element("twin-name").textContent = model;
+    document.body.dataset.twin = model === null ? "off" : "on";
+    if (model === null) {
+      this.twin = null;
+      return;
+    }
+    this.twinRenderer ??= new Renderer(canvas);
+    this.twin = { renderer: this.twinRenderer, view: null };
+    this.twinRenderer.setScene(this.scene);
+    this.meshes.forEach((mesh) => mesh && this.twinRenderer?.setMesh(mesh.solid, mesh.triangles, mesh.corners));
   }
 
   rebuild() {
@@ -158,6 +186,7 @@ class Studio {
     const since = (performance.now() - this.view.arrived) / 1000;
     const ahead = this.view.playing && !this.isRun ? Math.min(MOST_AHEAD, since) * Math.min(1, this.view.speed) : 0;
     this.renderer.draw(this.view, this.camera, ahead);
+    if (this.twin?.view) this.twin.renderer.draw(this.twin.view, this.camera, ahead);
     this.overlay.draw(this.view, this.camera);
     this.panels.showView({ ...this.view, playing: this.isRun ? this.player.playing : this.view.playing });
     const surfaces = new Set(this.view.vertexDrops).size;

@@ -76,6 +76,12 @@ export class Panels {
       element("failure").hidden = true;
       this.engine.send({ ask: "recover" });
     };
+    const settings = (/** @type {boolean} */ on) => {
+      document.body.dataset.panel = on ? "on" : "off";
+      element("settings").setAttribute("aria-pressed", String(on));
+    };
+    element("settings").onclick = () => settings(document.body.dataset.panel === "off");
+    settings(window.innerWidth > 760);
     element("selected-close").onclick = () => this.studio.select(null);
   }
 
@@ -95,13 +101,16 @@ export class Panels {
     };
     ball.onpointerup = ball.onpointercancel = () => { ball.onpointermove = null; };
     ball.onkeydown = (/** @type {KeyboardEvent} */ event) => {
-      const turns = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+      // Left and right turn it in the plane of the screen, up and down into it and out of it.
+      const turns = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
       const turn = turns[/** @type {keyof typeof turns} */ (event.key)];
       if (!turn || !this.shownGravity) return;
       event.preventDefault();
       event.stopPropagation();
-      const [x, y, z] = normalize([this.shownGravity[0] + turn[0], this.shownGravity[1] + turn[1], this.shownGravity[2]]);
-      this.setGravity(x, y, z);
+      const [x, y, z] = this.shownGravity;
+      const angle = Math.atan2(y, x) + turn[0] * 0.15;
+      const depth = Math.asin(Math.max(-1, Math.min(1, z))) + turn[1] * 0.15;
+      this.setGravity(Math.cos(angle) * Math.cos(depth), Math.sin(angle) * Math.cos(depth), Math.sin(depth));
     };
     element("gravity-reset").onclick = () => this.engine.input({ do: "gravity", vector: null });
     element("wind").oninput = () => {
@@ -265,6 +274,7 @@ export class Panels {
 
   scenes() {
     element("model").onchange = () => this.engine.input({ do: "model", name: element("model").value });
+    element("compare").onchange = () => this.engine.send({ ask: "compare", model: element("compare").value || null });
     element("scenes").onchange = () => {
       if (element("scenes").value) this.engine.send({ ask: "open_scene", name: element("scenes").value });
     };
@@ -276,10 +286,28 @@ export class Panels {
     window.addEventListener("drop", async (event) => {
       const file = event.dataTransfer?.files[0];
       if (!file) return;
-      if (!/\.toml$/i.test(file.name)) {
-        this.studio.notice(`${file.name} is no scene: drop a .toml file, which may name models beside it`);
-      } else this.openText(file.name, await file.text());
+      if (/\.toml$/i.test(file.name)) this.openText(file.name, await file.text());
+      else if (/\.(glb|gltf|obj|stl|ply)$/i.test(file.name)) await this.openModel(file);
+      else this.studio.notice(`${file.name} is neither a scene (.toml) nor a model (.glb, .obj, .stl, .ply)`);
     });
+  }
+
+  /** Sends a model in parts, with progress. @param {File} file */
+  async openModel(file) {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (bytes.length > 48 * 2 ** 20) {
+      this.studio.notice(`${file.name} is larger than 48 MB`);
+      return;
+    }
+    const part = 768 * 1024;
+    for (let at = 0; at === 0 || at < bytes.length; at += part) {
+      const piece = bytes.subarray(at, at + part);
+      let text = "";
+      for (let k = 0; k < piece.length; k += 8192) text += String.fromCharCode(...piece.subarray(k, k + 8192));
+      this.engine.send({ ask: "file", name: file.name, data: btoa(text), last: at + part >= bytes.length });
+      this.studio.notice(`sending ${file.name}: ${Math.min(100, Math.round((100 * (at + part)) / Math.max(1, bytes.length)))} %`);
+      await new Promise((resolve) => { setTimeout(resolve, 4); });
+    }
   }
 
   /** @param {string} name @param {string} text */
@@ -304,7 +332,7 @@ export class Panels {
       else if (event.key === ".") element("step").click();
       else if (event.key === "z" && !element("undo").disabled) element("undo").click();
       else if (event.key === "r") element("reset").click();
-      else if (event.key === "h") document.body.dataset.panel = document.body.dataset.panel === "off" ? "on" : "off";
+      else if (event.key === "h") element("settings").click();
       else if (event.key === "+" || event.key === "=") camera.zoom(0.9);
       else if (event.key === "-") camera.zoom(1 / 0.9);
       else if (event.key >= "1" && event.key <= String(TOOLS.length)) this.useTool(TOOLS[Number(event.key) - 1].name);

@@ -8,6 +8,7 @@ export const STRIDE = 20;
  * The liquid at one moment.
  * @typedef {object} View
  * @property {boolean} playing
+ * @property {boolean} isTwin whether it is of the model beside
  * @property {number} time
  * @property {number} speed simulated over real time
  * @property {number} generation
@@ -41,7 +42,8 @@ function readView(buffer) {
     return array;
   };
   return {
-    playing: u32(4) !== 0,
+    playing: (u32(4) & 1) !== 0,
+    isTwin: (u32(4) & 2) !== 0,
     time: data.getFloat64(8, true),
     speed: data.getFloat64(16, true),
     generation,

@@ -47,7 +47,10 @@ export class Renderer {
     /** @type {Vec3} */
     this.sun = normalize([0.45, 0.75, 0.5]);
     this.show = { wet: false, contactLine: false };
+    /** @type {any[]} */
     this.solids = [];
+    /** @type {boolean[]} */
+    this.glass = [];
     this.environmentKind = 0;
     this.scale = this.software ? 0.75 : 1;
     this.build();
@@ -282,6 +285,9 @@ export class Renderer {
   setScene(scene) {
     this.scene = scene;
     const kept = this.solids;
+    kept.forEach((old, k) => {
+      if (scene.solids[k]?.name !== old.name) this.forget(old);
+    });
     this.solids = scene.solids.map((/** @type {any} */ solid, /** @type {number} */ k) => ({
       ...(kept[k]?.name === solid.name ? kept[k] : {}), name: solid.name, described: solid,
     }));
@@ -290,11 +296,21 @@ export class Renderer {
     this.glass = scene.solids.map((/** @type {any} */ solid) => solid.look === "glass");
   }
 
+  /** Frees what the card keeps of a solid. @param {any} solid */
+  forget(solid) {
+    const gl = this.gl;
+    if (solid.vao) gl.deleteVertexArray(solid.vao);
+    if (solid.buffer) gl.deleteBuffer(solid.buffer);
+    if (solid.wet) gl.deleteTexture(solid.wet.texture);
+    Object.assign(solid, { vao: null, buffer: null, wet: null });
+  }
+
   /** @param {number} index @param {number} triangles @param {Float32Array} corners */
   setMesh(index, triangles, corners) {
     const gl = this.gl;
     const solid = this.solids[index];
     if (!solid) return;
+    this.forget(solid);
     const vao = gl.createVertexArray();
     gl.bindVertexArray(vao);
     const buffer = gl.createBuffer();
@@ -305,7 +321,7 @@ export class Renderer {
       gl.vertexAttribPointer(k, size, gl.FLOAT, false, 32, offset);
     });
     gl.bindVertexArray(null);
-    Object.assign(solid, { vao, count: 3 * triangles, corners, wet: null });
+    Object.assign(solid, { vao, buffer, count: 3 * triangles, corners });
   }
 
   /** @param {{solid: number, width: number, height: number, row: number, rows: number, pixels: Uint8Array}} image */
@@ -314,6 +330,7 @@ export class Renderer {
     const solid = this.solids[image.solid];
     if (!solid) return;
     if (!solid.wet || solid.wet.width !== image.width || solid.wet.height !== image.height) {
+      if (solid.wet) gl.deleteTexture(solid.wet.texture);
       solid.wet = this.wetTexture(image.width, image.height, new Uint8Array(2 * image.width * image.height));
     }
     gl.bindTexture(gl.TEXTURE_2D, solid.wet.texture);
@@ -468,6 +485,11 @@ export class Renderer {
     gl.depthMask(true);
   }
 
+  /** One bit per solid, set where it is glass. */
+  glassBits() {
+    return this.glass.reduce((/** @type {number} */ bits, /** @type {boolean} */ glass, /** @type {number} */ k) => (glass && k < 31 ? bits | (1 << k) : bits), 0);
+  }
+
   /** Shadow and caustic of the drops on opaque solids. */
   drawLight(view, eye, ahead) {
     const gl = this.gl;
@@ -478,6 +500,7 @@ export class Renderer {
     gl.uniformMatrix4fv(program.at("uViewProjection"), false, eye.viewProjection);
     gl.uniform3fv(program.at("uSun"), this.sun);
     gl.uniform1f(program.at("uAhead"), ahead);
+    gl.uniform1i(program.at("uGlass"), this.glassBits());
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D_ARRAY, this.light ?? null);
     gl.uniform1i(program.at("uLight"), 0);
@@ -509,7 +532,7 @@ export class Renderer {
     const name = this.scene?.liquid?.name ?? "water";
     const tint = Object.entries(TINTS).find(([word]) => name.includes(word));
     gl.uniform3fv(program.at("uTint"), tint ? tint[1] : [0, 0, 0]);
-    gl.uniform1i(program.at("uGlass"), this.glass?.[0] ? 1 : 0);
+    gl.uniform1i(program.at("uGlass"), this.glassBits());
     gl.uniform1i(program.at("uContactLine"), this.show.contactLine ? 1 : 0);
     gl.uniform1i(program.at("uIsSurface"), isSurface ? 1 : 0);
   }

@@ -170,15 +170,19 @@ layout(location = 1) in vec4 a0;
 layout(location = 2) in vec4 a1;
 layout(location = 3) in vec4 a2;
 layout(location = 4) in vec4 a3;
+layout(location = 5) in vec4 a4;
 uniform mat4 uViewProjection;
 uniform vec3 uSun;
 uniform float uAhead;
+uniform int uGlass;
 out vec2 vOffset;
 out float vLayer, vStrength;
 void main() {
   vec3 place = a0.xyz + a3.yzw * uAhead, normal = vec3(a0.w, a1.xy);
   float radius = a2.y, height = a2.z;
-  float isOn = step(0.5, dot(normal, normal));
+  // Glass shows no shadows: the light goes through.
+  bool isGlass = a4.z >= 0.0 && (uGlass >> int(a4.z + 0.5) & 1) == 1;
+  float isOn = isGlass ? 0.0 : step(0.5, dot(normal, normal));
   vec3 along = uSun - normal * dot(uSun, normal);
   float lying = length(along);
   along = lying > 1e-4 ? along / lying : normalize(cross(normal, vec3(0.3, 0.5, 0.8)));

@@ -21,6 +21,7 @@ use crate::input::Input;
 use crate::protocol::{Pace, WetImages, angles, balance_message, mesh_message, scene_message, view_message};
 use crate::recording::{Recorder, Recording};
 use crate::session::Session;
+use crate::upload::LARGEST;
 
 /// Time that ticks may take before a view is sent.
 const BUDGET: Duration = Duration::from_millis(12);
@@ -49,6 +50,10 @@ enum Ask {
     SaveScene,
     /// A built-in scene.
     OpenScene { name: String },
+    /// Shows the same scene in another model beside this one; without a name no more.
+    Compare { model: Option<String> },
+    /// A part of a model's file, in base 64; the last one opens it.
+    File { name: String, data: String, last: bool },
     /// Restarts from the last state that worked.
     Recover,
 }
@@ -64,6 +69,8 @@ pub(crate) enum Event {
 /// The engine's thread.
 pub(crate) struct Engine {
     session: Session,
+    /// The same scene in another model, shown beside it.
+    twin: Option<Session>,
     recorder: Option<Recorder>,
     /// Inputs to replay, the next one last.
     replay: Vec<(u64, Input)>,
@@ -76,7 +83,11 @@ pub(crate) struct Engine {
     pace: Pace,
     wet: WetImages,
     view: View,
+    /// Volume of the drops of the last view, in m³.
+    present: f64,
     generation: u32,
+    /// What has come of a model's file.
+    upload: String,
 }
 
 impl Engine {
@@ -85,6 +96,7 @@ impl Engine {
         replay.reverse();
         Self {
             session,
+            twin: None,
             recorder,
             replay,
             windows: Vec::new(),
@@ -95,7 +107,9 @@ impl Engine {
             pace: Pace::default(),
             wet: WetImages::new(),
             view: View::default(),
+            present: 0.0,
             generation: 0,
+            upload: String::new(),
         }
     }
 
@@ -163,13 +177,24 @@ impl Engine {
                 self.apply(&input);
             }
         }
-        let session = &mut self.session;
+        let (session, twin) = (&mut self.session, &mut self.twin);
         let done = catch_unwind(AssertUnwindSafe(|| session.tick()));
+        if let Some(other) = twin
+            && !matches!(catch_unwind(AssertUnwindSafe(|| other.tick())), Ok(Ok(())))
+        {
+            *twin = None;
+            self.say(&json!({"kind": "compare", "model": null, "text": "the other model has stopped"}));
+        }
         let failure = match done {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error,
             Err(_) => "the engine failed".to_owned(),
         };
+        self.fail(failure);
+    }
+
+    /// Stops the session until it is restored.
+    fn fail(&mut self, failure: String) {
         self.say(&json!({"kind": "failure", "text": failure}));
         self.failure = Some(failure);
     }
@@ -180,11 +205,12 @@ impl Engine {
         {
             self.say(&json!({"kind": "error", "text": error}));
         }
+        self.apply_to_twin(input);
         let session = &mut self.session;
         let done = catch_unwind(AssertUnwindSafe(|| session.apply(input)));
         match done {
             Ok(Ok(())) => {
-                if matches!(input, Input::Undo | Input::Reset | Input::Scene { .. }) {
+                if matches!(input, Input::Undo | Input::Reset | Input::Scene { .. } | Input::Mesh { .. }) {
                     self.failure = None;
                     self.wet.forget();
                 }
@@ -202,7 +228,7 @@ impl Engine {
                 }
             }
             Ok(Err(error)) => self.say(&json!({"kind": "error", "text": error})),
-            Err(_) => self.failure = Some("the engine failed".to_owned()),
+            Err(_) => self.fail("the engine failed".to_owned()),
         }
         if self.session.generation() != self.generation {
             self.generation = self.session.generation();
@@ -211,6 +237,30 @@ impl Engine {
                 self.introduce(&window);
             }
         }
+    }
+
+    /// Does to the other model what is done to this one; another scene ends the comparison.
+    fn apply_to_twin(&mut self, input: &Input) {
+        let Some(twin) = &mut self.twin else { return };
+        let replaces =
+            matches!(input, Input::Model { .. } | Input::Liquid { .. } | Input::Scene { .. } | Input::Mesh { .. });
+        if replaces || catch_unwind(AssertUnwindSafe(|| twin.apply(input))).is_err() {
+            self.twin = None;
+            self.say(&json!({"kind": "compare", "model": null}));
+        }
+    }
+
+    /// Begins or ends a comparison with another model.
+    fn compare(&mut self, window: &Mailbox, model: Option<&str>) {
+        self.twin = None;
+        if let Some(model) = model {
+            match self.session.twin(model) {
+                Ok(twin) => self.twin = Some(twin),
+                Err(error) => send(window, &json!({"kind": "error", "text": error})),
+            }
+        }
+        let shown = self.twin.as_ref().map(|twin| twin.scene().model.name());
+        self.say(&json!({"kind": "compare", "model": shown}));
     }
 
     fn hear(&mut self, event: Event) {
@@ -250,6 +300,16 @@ impl Engine {
                 Ok(scene) => self.apply(&Input::Scene { name, text: scene.text.to_owned() }),
                 Err(error) => send(window, &json!({"kind": "error", "text": error.to_string()})),
             },
+            Ask::Compare { model } => self.compare(window, model.as_deref()),
+            Ask::File { name, data, last } => {
+                if self.upload.len() + data.len() <= 2 * LARGEST {
+                    self.upload.push_str(&data);
+                }
+                if last {
+                    let data = std::mem::take(&mut self.upload);
+                    self.apply(&Input::Mesh { name, data });
+                }
+            }
             Ask::Recover => {
                 let input = if self.session.num_undo() > 0 { Input::Undo } else { Input::Reset };
                 self.apply(&input);
@@ -276,9 +336,16 @@ impl Engine {
             return;
         }
         self.session.view(&mut self.view);
+        self.present = self.view.volume();
         self.pace.playing = self.playing && self.failure.is_none();
         let message: Arc<[u8]> = view_message(&self.view, &self.session, self.pace).into();
         self.windows.iter().for_each(|window| window.show(Arc::clone(&message)));
+        if let Some(twin) = &mut self.twin {
+            twin.view(&mut self.view);
+            let pace = Pace { is_twin: true, ..self.pace };
+            let message: Arc<[u8]> = view_message(&self.view, twin, pace).into();
+            self.windows.iter().for_each(|window| window.show_twin(Arc::clone(&message)));
+        }
     }
 
     /// Sends what may come a few times a second: wetness, balance, notices, the selected drop.
@@ -293,7 +360,7 @@ impl Engine {
             let image = Outgoing::Binary(image.into());
             self.windows.iter().for_each(|window| window.send(image.clone()));
         }
-        self.say(&balance_message(&self.session, self.view.volume()));
+        self.say(&balance_message(&self.session, self.present));
         self.show_selected();
     }
 

@@ -1,8 +1,8 @@
 //! The few parts of HTTP that the page needs, and who may ask.
 //!
 //! A request is answered if it names this machine by a loopback name (a web page elsewhere cannot,
-//! even after rebinding its name to this address), and the page and the socket only with the token of
-//! the address that the command printed. Everything else is refused.
+//! even after rebinding its name to this address), and the page and the socket only with the token
+//! of the address that the command printed. Everything else is refused.
 
 use std::io::{self, Write};
 use std::net::TcpStream;

@@ -18,6 +18,7 @@ pub(crate) enum Outgoing {
 struct Waiting {
     queue: VecDeque<Outgoing>,
     view: Option<Arc<[u8]>>,
+    twin: Option<Arc<[u8]>>,
     closed: bool,
 }
 
@@ -50,6 +51,12 @@ impl Mailbox {
         self.arrived.notify_one();
     }
 
+    /// The same for the model beside.
+    pub fn show_twin(&self, view: Arc<[u8]>) {
+        self.lock().twin = Some(view);
+        self.arrived.notify_one();
+    }
+
     /// Ends the window.
     pub fn close(&self) {
         self.lock().closed = true;
@@ -69,7 +76,8 @@ impl Mailbox {
                 return None;
             }
             let mut messages: Vec<Outgoing> = inner.queue.drain(..).collect();
-            messages.extend(inner.view.take().map(Outgoing::Binary));
+            let views = [inner.view.take(), inner.twin.take()];
+            messages.extend(views.into_iter().flatten().map(Outgoing::Binary));
             if !messages.is_empty() {
                 return Some(messages);
             }

@@ -108,6 +108,13 @@ pub enum Input {
         /// The scene file.
         text: String,
     },
+    /// A model (.glb, .gltf, .obj, .stl, .ply) in the rain.
+    Mesh {
+        /// Name of the file.
+        name: String,
+        /// Its bytes, in base 64.
+        data: String,
+    },
     /// Back to before the last gesture.
     Undo,
     /// Back to the start.
@@ -147,7 +154,8 @@ impl Input {
             Self::Gravity { .. } | Self::Wind { .. } | Self::Rain { .. } | Self::Sources { .. } => false,
             Self::Take { .. } | Self::Material { .. } => true,
             // These replace the model, and with it all kept states; `Undo` and `Reset` use them.
-            Self::Liquid { .. } | Self::Model { .. } | Self::Scene { .. } | Self::Undo | Self::Reset => false,
+            Self::Liquid { .. } | Self::Model { .. } | Self::Scene { .. } | Self::Mesh { .. } => false,
+            Self::Undo | Self::Reset => false,
         }
     }
 }

@@ -33,6 +33,7 @@ mod recording;
 mod scene_files;
 mod server;
 mod session;
+mod upload;
 
 pub use input::{Input, WipingTool};
 pub use recording::{Recorder, Recording};

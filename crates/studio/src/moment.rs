@@ -1,11 +1,12 @@
-//! The present moment of a session as a scene: its drops become the drops of the scene, and what was
-//! changed by hand its settings.
+//! The present moment of a session as a scene: its drops become the drops of the scene, and what
+//! was changed by hand its settings.
 //!
 //! With it a session is saved, and continued with another model or liquid.
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_model::{DROP_STRIDE, Model, View};
 use sessile_scene::{Amount, Drop, DropShape, Keyed, Material, Scene, Varying, print};
+use sessile_wetting::SlidingLaw;
 
 /// The scene as it is now.
 pub(crate) fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
@@ -40,7 +41,7 @@ pub(crate) fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
     if !world.sources_open() {
         now.emitters.clear();
     }
-    now.drops = if model.time() == 0.0 { scene.drops.clone() } else { drops(model) };
+    now.drops = if model.time() == 0.0 { scene.drops.clone() } else { drops(scene, model) };
     now
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn text_of_now(scene: &Scene, model: &dyn Model) -> String {
 }
 
 /// All drops as caps and spheres.
-fn drops(model: &dyn Model) -> Vec<Drop> {
+fn drops(scene: &Scene, model: &dyn Model) -> Vec<Drop> {
     let mut view = View::default();
     model.view(&mut view);
     let vector = |v: &[f32]| DVec3::new(f64::from(v[0]), f64::from(v[1]), f64::from(v[2]));
@@ -60,7 +61,14 @@ fn drops(model: &dyn Model) -> Vec<Drop> {
         .map(|drop| {
             let (center, volume) = (vector(drop), f64::from(drop[16]));
             let on = (drop[18] >= 0.0).then_some(drop[18] as usize);
-            new_drop(on, center, volume, f64::from(drop[17]), vector(&drop[13..]))
+            let angle = on.map_or(0.0, |on| {
+                // The angle at which a cap under gravity has this base radius.
+                let world = model.world();
+                let law = SlidingLaw::new(&scene.liquid, &world.solids()[on].wetting_at(DVec2::splat(0.5)));
+                let normal = -world.gravity().dot(vector(&drop[3..]));
+                law.angle_at(&scene.liquid, volume, f64::from(drop[9]), normal, 0.0)
+            });
+            new_drop(on, center, volume, angle, vector(&drop[13..]))
         })
         .collect();
     let surface = &view.surface;

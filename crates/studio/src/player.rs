@@ -1,6 +1,6 @@
 //! Plays run folders: frames on a timeline, and the measures of all frames.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -51,7 +51,7 @@ struct Run {
 
 impl Player {
     pub fn open(folders: &[PathBuf]) -> Result<Self, String> {
-        Ok(Self { runs: folders.iter().map(Run::open).collect::<Result<_, _>>()? })
+        Ok(Self { runs: folders.iter().map(|folder| Run::open(folder)).collect::<Result<_, _>>()? })
     }
 
     /// Answers the windows until `stop` is set.
@@ -112,11 +112,11 @@ impl Player {
 }
 
 impl Run {
-    fn open(path: &PathBuf) -> Result<Self, String> {
+    fn open(path: &Path) -> Result<Self, String> {
         let folder = RunFolder::open(path).map_err(|error| error.to_string())?;
         let scene = parse_file(&folder.scene_path(), &[]).map_err(|errors| errors.to_string())?.scene;
         let world = World::build(&scene).map_err(|error| error.to_string())?;
-        let mut run = Self { folder, path: path.clone(), scene, world, frames: Vec::new() };
+        let mut run = Self { folder, path: path.to_owned(), scene, world, frames: Vec::new() };
         run.look();
         Ok(run)
     }

@@ -1,7 +1,7 @@
 //! Messages from the engine to the page: binary ones for geometry, JSON text for everything else.
 //!
-//! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side is
-//! `page/protocol.js`.
+//! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side
+//! is `page/protocol.js`.
 
 use serde_json::{Value, json};
 use sessile_model::{DROP_STRIDE, Model, View};
@@ -29,6 +29,8 @@ pub(crate) struct Pace {
     /// Simulated over real time.
     pub speed: f64,
     pub playing: bool,
+    /// Whether the view is that of the model beside.
+    pub is_twin: bool,
     /// CPU time of the engine per tick, in s.
     pub cost: f64,
 }
@@ -82,7 +84,7 @@ fn message(view: &View, world: &World, header: Header) -> Vec<u8> {
         DROP_STRIDE,
         header.generation as usize,
     ];
-    extend_u32(&mut out, [VIEW, u32::from(pace.playing)]);
+    extend_u32(&mut out, [VIEW, u32::from(pace.playing) | u32::from(pace.is_twin) << 1]);
     out.extend(view.time.to_le_bytes());
     out.extend(pace.speed.to_le_bytes());
     extend_u32(&mut out, counts.map(|count| count as u32));

@@ -8,7 +8,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use tungstenite::handshake::server::{Request as Handshake, Response};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
@@ -158,8 +157,7 @@ fn talk(stream: TcpStream, events: &Sender<Event>) -> io::Result<()> {
     let writer = stream.try_clone()?;
     let config =
         WebSocketConfig::default().max_message_size(Some(LARGEST_MESSAGE)).max_frame_size(Some(LARGEST_MESSAGE));
-    let accept = |_: &Handshake, response: Response| Ok(response);
-    let Ok(mut socket) = tungstenite::accept_hdr_with_config(stream, accept, Some(config)) else { return Ok(()) };
+    let Ok(mut socket) = tungstenite::accept_with_config(stream, Some(config)) else { return Ok(()) };
     let window = Arc::new(Mailbox::default());
     let outbox = Arc::clone(&window);
     let sending = thread::spawn(move || write_all(writer, &outbox));

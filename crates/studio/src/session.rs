@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use glam::DVec3;
-use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_model::{InteractionError, Model, NoTimer, Region, Stroke, Tool, View};
 use sessile_scene::{Folder, ModelKind, Scene, parse_str};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
@@ -19,6 +19,7 @@ use crate::input::{Input, WipingTool, wetting};
 use crate::moment::{scene_of_now, text_of_now};
 use crate::rain::Rain;
 use crate::scene_files::OnlyInside;
+use crate::upload::{UploadFolder, decode, scene_text};
 
 /// Ticks per second of simulated time.
 const TICKS: u32 = 120;
@@ -64,6 +65,8 @@ pub struct Session {
     notices: Vec<String>,
     /// Counts scenes: solids must be sent anew when it changes.
     generation: u32,
+    /// Models from the page.
+    uploads: Option<UploadFolder>,
 }
 
 /// A kept state.
@@ -98,6 +101,7 @@ impl Session {
             births: Vec::new(),
             notices: built.notices,
             generation: 0,
+            uploads: None,
         };
         while session.model.time() < warm_up {
             session.tick()?;
@@ -185,8 +189,14 @@ impl Session {
     pub fn tick(&mut self) -> Result<(), String> {
         let (length, seed) = (self.tick_length(), self.scene.seed);
         if let Some(rain) = &mut self.rain {
+            let mut refused = None;
             for drop in rain.fall(self.model.world(), seed, self.clock, length) {
-                self.model.add(drop.at, drop.velocity, drop.volume).map_err(|error| error.to_string())?;
+                refused = self.model.add(drop.at, drop.velocity, drop.volume).err().or(refused);
+            }
+            // A drop without room is left out; a model without rain stops it.
+            if let Some(InteractionError::Unsupported { what }) = refused {
+                self.notices.push(format!("{what} is not possible in this model: the rain stops"));
+                self.rain = None;
             }
         }
         self.clock += 1;
@@ -233,13 +243,11 @@ impl Session {
                 self.continue_as(|scene| (scene.liquid, scene.liquid_preset) = (preset.liquid, preset))
             }
             Input::Model { name } => {
-                let model = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume]
-                    .into_iter()
-                    .find(|model| model.name() == name)
-                    .ok_or_else(|| format!("there is no model `{name}`"))?;
+                let model = model_named(name)?;
                 self.continue_as(|scene| scene.model = model)
             }
             Input::Scene { name, text } => self.replace_scene(name, text),
+            Input::Mesh { name, data } => self.open_mesh(name, data),
             Input::Undo => self.undo(),
             Input::Reset => {
                 self.undo.clear();
@@ -279,7 +287,10 @@ impl Session {
             shed.extend(self.bead.lift(tool, middle, down));
         }
         for drop in shed {
-            self.model.add(drop.at, DVec3::ZERO, drop.volume).map_err(|error| error.to_string())?;
+            // What finds no place stays on the tool.
+            if self.model.add(drop.at, DVec3::ZERO, drop.volume).is_err() {
+                self.bead.volume += drop.volume;
+            }
         }
         Ok(())
     }
@@ -318,6 +329,14 @@ impl Session {
         Ok(())
     }
 
+    /// Another session that continues from the present moment in another model.
+    pub fn twin(&self, model: &str) -> Result<Self, String> {
+        let mut scene = scene_of_now(&self.scene, &*self.model);
+        scene.model = model_named(model)?;
+        let twin = Self::with_scene(self.source.clone(), scene, 0.0)?;
+        Ok(Self { rain: self.rain, ..twin })
+    }
+
     /// Continues from the present moment with a changed scene.
     fn continue_as(&mut self, change: impl FnOnce(&mut Scene)) -> Result<(), String> {
         let mut scene = scene_of_now(&self.scene, &*self.model);
@@ -339,9 +358,26 @@ impl Session {
         self.replace(source, scene)
     }
 
+    /// Opens a model from the page.
+    fn open_mesh(&mut self, name: &str, data: &str) -> Result<(), String> {
+        let folder = UploadFolder::new()?;
+        let file = folder.write(name, &decode(data)?)?;
+        let source = SceneSource {
+            name: name.to_owned(),
+            text: scene_text(&file),
+            folder: folder.path().to_owned(),
+            trusted: false,
+        };
+        let scene = read(&source)?;
+        self.replace(source, scene)?;
+        self.uploads = Some(folder);
+        Ok(())
+    }
+
     fn replace(&mut self, source: SceneSource, scene: Scene) -> Result<(), String> {
         let fresh = Self::with_scene(source, scene, 0.0)?;
-        *self = Self { ticks: self.ticks, generation: self.generation + 1, ..fresh };
+        let uploads = self.uploads.take();
+        *self = Self { ticks: self.ticks, generation: self.generation + 1, uploads, ..fresh };
         Ok(())
     }
 
@@ -354,6 +390,11 @@ impl Session {
     pub fn digest(&self) -> String {
         blake3::hash(&self.model.save()).to_hex().to_string()
     }
+}
+
+fn model_named(name: &str) -> Result<ModelKind, String> {
+    let kinds = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume];
+    kinds.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("there is no model `{name}`"))
 }
 
 /// Reads a scene; the error shows all lines that are wrong.

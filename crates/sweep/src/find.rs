@@ -123,7 +123,14 @@ impl Search {
         let path = Self::path(folder);
         let other = || SweepError::OtherPlan { folder: folder.to_owned() };
         if path.exists() {
-            return if Self::load(folder)? == *self { Ok(()) } else { Err(other()) };
+            let existing = Self::load(folder)?;
+            return if existing == *self {
+                Ok(())
+            } else if (Self { scene_hash: self.scene_hash.clone(), ..existing }) == *self {
+                Err(SweepError::OtherScene { scene: self.scene.clone() })
+            } else {
+                Err(other())
+            };
         }
         if Plan::path(folder).exists() {
             return Err(other());

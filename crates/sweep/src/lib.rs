@@ -2,8 +2,8 @@
 //!
 //! A [`Plan`] lists the runs: every combination of the values of its axes ([`Axis`]).
 //! [`Plan::jobs`] turns it into stages that `sessile-jobs` executes: the runs, images of their last
-//! frames, and [`results`], which gathers the measures into one table. A [`Search`] divides the range
-//! of a key, in rounds of runs, to find the value at which a condition becomes true.
+//! frames, and [`results`], which gathers the measures into one table. A [`Search`] divides the
+//! range of a key, in rounds of runs, to find the value at which a condition becomes true.
 //!
 //! Everything is kept in one folder:
 //!

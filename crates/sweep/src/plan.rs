@@ -105,8 +105,12 @@ impl Plan {
     pub fn save(&self, folder: &Path) -> Result<(), SweepError> {
         let path = Self::path(folder);
         if path.exists() {
-            if Self::load(folder)? == *self {
+            let existing = Self::load(folder)?;
+            if existing == *self {
                 return Ok(());
+            }
+            if (Self { scene_hash: self.scene_hash.clone(), ..existing }) == *self {
+                return Err(SweepError::OtherScene { scene: self.scene.clone() });
             }
             return Err(SweepError::OtherPlan { folder: folder.to_owned() });
         }

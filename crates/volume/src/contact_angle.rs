@@ -296,6 +296,10 @@ fn extend_moving<L: AngleLaw>(
     phi.par_tiles_mut().zip(&solids.near).enumerate().filter(|(_, (_, near))| **near).for_each(|(slot, (phi, _))| {
         phi.copy_from_slice(after.tile(slot));
     });
+    if !solids.mirrors.is_empty() {
+        solids.mirrors.reflect_phi(tiles, phi);
+        solids.mirrors.reflect_line(tiles, line);
+    }
 }
 
 /// Whether the wall has been wet just ahead of the contact line near `at`, at the height `s` above
@@ -344,14 +348,14 @@ impl<L: AngleLaw> Extension<'_, L> {
         let Self { grid, solids, law, .. } = *self;
         let tiles = &grid.tiles;
         let index = CellIndex::new(slot, local);
-        let s = solids.distance.values()[index];
+        let s = solids.wall_distance().values()[index];
         let before = std::mem::take(line);
         let near_line = s <= LOWEST_LAYER && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
         if s <= -DEPTH {
             *out = PHI_MAX;
             return;
         }
-        let inside = solids.contains_center(index);
+        let inside = solids.is_in_wall(index);
         if s >= SOLID_BAND || !(near_line || inside) {
             return;
         }

@@ -78,8 +78,8 @@ pub fn apply_at_contact_line(
     kappa.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, kappa)| {
         for local in 0..tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
-            let (here, s) = (phi.values()[index], solids.distance.values()[index]);
-            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.contains_center(index) {
+            let (here, s) = (phi.values()[index], solids.wall_distance().values()[index]);
+            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.is_in_wall(index) {
                 continue;
             }
             let liquid = |axis, step| tiles.next(index, axis, step).is_some_and(|next| phi.values()[next] < 0.0);

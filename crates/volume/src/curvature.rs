@@ -168,7 +168,7 @@ pub fn at_crossing(
         let values = field.values();
         values[liquid] + (values[air] - values[liquid]) * share
     };
-    let s = mix(&solids.distance);
+    let s = mix(solids.wall_distance());
     if s >= LIFT || s <= -SOLID_BAND {
         return mix(kappa);
     }

@@ -272,6 +272,17 @@ impl Drops {
         self.targets.insert(place, target);
     }
 
+    /// Makes the drop `absorbed` part of the drop `kept`; both exist.
+    pub fn unite(&mut self, kept: u32, absorbed: u32) {
+        let Ok(at) = self.targets.binary_search_by_key(&absorbed, |target| target.id) else { return };
+        let volume = self.targets.remove(at).volume;
+        if let Some(target) = self.target_mut(kept) {
+            target.volume += volume;
+        }
+        let (from, into) = (Label::drop(absorbed), Label::drop(kept));
+        self.labels.values_mut().iter_mut().filter(|label| **label == from).for_each(|label| *label = into);
+    }
+
     /// Sum of all target volumes, in cells.
     pub fn total(&self) -> f64 {
         self.targets.iter().map(|target| target.volume).sum()

@@ -19,7 +19,8 @@
 //! ```
 //!
 //! λ is the scene's on closed faces; on partly open ones half a cell is added, because the face
-//! stands for its open part above the wall. Symmetry planes have λ = ∞. No time-step limit.
+//! stands for its open part above the wall. Beyond symmetry planes it is the
+//! image of that before them. No time-step limit.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -198,6 +199,7 @@ impl Extrapolation {
             }
         });
         write_found(lists, velocity);
+        solids.mirrors.reflect_velocity(tiles, velocity);
     }
 }
 
@@ -375,7 +377,8 @@ impl TileQueue {
         slot: usize,
     ) {
         let LiquidGeometry { tiles, solids, phi, slip } = geometry;
-        let (phi, distance) = (phi.tile(slot), solids.distance.tile(slot));
+        let walls = solids.wall_distance();
+        let (phi, distance) = (phi.tile(slot), walls.tile(slot));
         for local in 0..tiles.cells_in_use() {
             let s_here = distance[local];
             if phi[local] > DISTANCE + 1.0 || s_here < -MAX_DEPTH {
@@ -386,7 +389,7 @@ impl TileQueue {
             for axis in (0..tiles.dims()).filter(|&axis| flags[axis].values()[index] & IN_SOLID != 0) {
                 let normal = *normal.get_or_insert_with(|| solids.normal(tiles, index));
                 let low = tiles.next(index, axis, -1);
-                let s = 0.5 * (s_here + low.map_or(s_here, |low| solids.distance.values()[low]));
+                let s = 0.5 * (s_here + low.map_or(s_here, |low| walls.values()[low]));
                 let mut at = local_center(local);
                 at[axis] -= 0.5;
                 let from = at + normal * (SAMPLE_HEIGHT - s);
@@ -401,7 +404,7 @@ impl TileQueue {
                 let across = normal * relative.dot(normal);
                 let open = solids.open[axis].values()[index] > 0.0;
                 let lambda = slip + if open { 0.5 } else { 0.0 };
-                let kept = if wall.symmetry { 1.0 } else { ((s + lambda) / (SAMPLE_HEIGHT + lambda)).max(-1.0) };
+                let kept = ((s + lambda) / (SAMPLE_HEIGHT + lambda)).max(-1.0);
                 let through = (s / SAMPLE_HEIGHT).max(-1.0);
                 let value = (moving + (relative - across) * kept + across * through)[axis];
                 self.found.push(FaceValue { axis: axis as u8, local: local as u16, value });

@@ -134,7 +134,7 @@ impl FastMarching {
                     continue;
                 }
                 let cell = CellIndex::new(slot, local);
-                if near && solids.distance.values()[cell] <= -DEPTH {
+                if near && solids.wall_distance().values()[cell] <= -DEPTH {
                     continue;
                 }
                 let is_pinned = near && line.values()[cell].is_pinned();
@@ -145,7 +145,7 @@ impl FastMarching {
                 if !is_pinned && !tiles.face_neighbors(cell).any(crosses) {
                     continue;
                 }
-                let keeps = scope == Scope::Far || is_pinned || (near && solids.contains_center(cell));
+                let keeps = scope == Scope::Far || is_pinned || (near && solids.is_in_wall(cell));
                 let [least, most] = SLOPES;
                 let slope = if keeps { 1.0 } else { gradient(tiles, phi, cell).length() };
                 out.values_mut()[cell] = if (least..most).contains(&slope) { here / slope } else { here };
@@ -210,7 +210,7 @@ impl FastMarching {
             for local in 0..tiles.cells_in_use() {
                 let cell = CellIndex::new(slot, local);
                 let value = &mut phi.values_mut()[cell];
-                let keeps = line.values()[cell].is_pinned() || (solids.contains_center(cell) && value.abs() < BAND);
+                let keeps = line.values()[cell].is_pinned() || (solids.is_in_wall(cell) && value.abs() < BAND);
                 if near && keeps {
                     continue;
                 }

@@ -81,6 +81,15 @@ impl ExtractionFields for FrameFields<'_> {
         nearest
     }
 
+    fn solid_at(&self, point: DVec3) -> Option<Closest> {
+        self.world.closest(point).map(|(_, closest)| closest)
+    }
+
+    fn side_plane(&self, surface: u32) -> Option<(DVec3, f64)> {
+        let number = (surface as usize).checked_sub(self.world.solids().len())?;
+        self.cutting_planes().nth(number)
+    }
+
     fn velocity_at(&self, point: DVec3) -> DVec3 {
         let State { grid, velocity, .. } = self.state;
         grid.locate(point).map_or(DVec3::ZERO, |(slot, at)| sample(&grid.tiles, velocity, slot, at))

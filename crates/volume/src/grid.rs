@@ -63,10 +63,15 @@ pub fn local_center(local: usize) -> DVec3 {
     DVec3::new(i as f64, j as f64, k as f64) + 0.5
 }
 
+/// Coordinates between which the four samples around a point lie in the 27 tiles around its own.
+///
+/// Cells deep in a solid at the side of a tile sample φ up to nine cells away.
+const FARTHEST: [f64; 2] = [-7.0, 13.999];
+
 /// The sample below `at` along each axis, and the offset from it.
 #[inline]
 fn base(at: DVec3, stagger: DVec3) -> ([i32; 3], DVec3) {
-    let shifted = clamp_components(at - stagger, -6.0, 12.0);
+    let shifted = clamp_components(at - stagger, FARTHEST[0], FARTHEST[1]);
     let low = shifted.to_array().map(fast_floor);
     (low, shifted - DVec3::from(low.map(f64::from)))
 }

@@ -92,7 +92,7 @@ impl InterfaceVelocity<'_> {
                         continue;
                     }
                     let index = CellIndex::new(slot, local);
-                    let s = solids.distance.values()[index];
+                    let s = solids.wall_distance().values()[index];
                     let clear = if near { ((s - LIFT) / CLEARANCE).clamp(0.0, 1.0) } else { 1.0 };
                     let distance = if self.extends { clear * values[local].clamp(-REACH, REACH) } else { 0.0 };
                     let offset = if distance == 0.0 { DVec3::ZERO } else { gradient(tiles, phi, index) * distance };

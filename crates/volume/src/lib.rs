@@ -27,6 +27,7 @@ mod grid;
 mod interface_advection;
 mod level_set_advection;
 mod line_state;
+mod mirrors;
 mod net_capillary_force;
 mod parameters;
 mod parasitic_currents;

@@ -69,7 +69,8 @@ pub enum Pass {
 /// Solves for the pressure and makes the velocity free of divergence.
 ///
 /// The first pass includes surface tension, starts from the pressure of the last step and keeps the
-/// new one; the net capillary force on free components is removed. The second starts from zero.
+/// new one; the net capillary force that closed interfaces and lines of one angle cannot have is
+/// removed. The second starts from zero.
 pub fn project<L>(
     state: &mut State,
     scratch: &mut Scratch,
@@ -105,7 +106,7 @@ pub fn project<L>(
     let report = projection.solve(&problem).map_err(|error| SolveError { solver: "pressure solve", error })?;
     projection.correct(&problem, velocity, &wall_velocity);
     if first {
-        cancel_net_forces(&problem, projection, drops, net_forces, velocity);
+        cancel_net_forces(&problem, projection, drops, &wall_velocity, net_forces, velocity);
         projection.write_pressure(dt, pressure);
     }
     Ok(report)

@@ -54,7 +54,7 @@ use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::state::{SinceRedistance, State};
 use crate::tiles::{CellIndex, Field, SELF, SIDE, Tiles, local_cell};
-use crate::volume_fraction::{HALF_DIAGONAL, liquid_fraction, shifted_liquid_fraction};
+use crate::volume_fraction::{HALF_DIAGONAL, fraction_before_walls};
 
 /// Distance beyond which a cell starts from its neighbors' points.
 const OWN_START: f64 = 3.0;
@@ -214,8 +214,7 @@ impl Redistance {
             for local in 0..tiles.cells_in_use() {
                 let index = CellIndex::new(slot, local);
                 if near
-                    && (line.values()[index].is_pinned()
-                        || (solids.contains_center(index) && values[local].abs() < BAND))
+                    && (line.values()[index].is_pinned() || (solids.is_in_wall(index) && values[local].abs() < BAND))
                 {
                     continue;
                 }
@@ -306,7 +305,8 @@ impl Redistance {
                 let index = CellIndex::new(slot, local);
                 let is_cut = [new, old].into_iter().any(|phi| phi.values()[index].abs() < HALF_DIAGONAL);
                 *out = if is_cut {
-                    let gain = liquid_fraction(tiles, solids, new, index) - liquid_fraction(tiles, solids, old, index);
+                    let gain = fraction_before_walls(tiles, solids, new, index, 0.0)
+                        - fraction_before_walls(tiles, solids, old, index, 0.0);
                     Gain { volume: gain, area: surface_in_cell(tiles, solids, new, index) }
                 } else {
                     Gain::default()
@@ -325,8 +325,7 @@ impl Redistance {
             out.copy_from_slice(new.tile(slot));
             for (local, out) in out.iter_mut().enumerate().take(cells) {
                 let index = CellIndex::new(slot, local);
-                let fixed =
-                    solids.near[slot] && (line.values()[index].is_pinned() || solids.distance.values()[index] < 0.0);
+                let fixed = solids.near[slot] && (line.values()[index].is_pinned() || solids.is_in_wall(index));
                 // A point farther away, as where a tangent plane was taken far up a flat interface,
                 // does not represent this cell.
                 let offset = nearest.values()[index].map(|nearest| nearest.offset);
@@ -345,6 +344,7 @@ impl Redistance {
             }
         });
         phi.swap_values(before);
+        solids.mirrors.reflect_phi(tiles, phi);
     }
 }
 
@@ -375,8 +375,8 @@ fn sum_around(tiles: &Tiles, gains: &Field<Gain>, slot: usize, [i, j, k]: [i32; 
 /// Change of a cell's liquid fraction per cell by which the interface is shifted.
 fn surface_in_cell(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex) -> f64 {
     const SHIFT: f64 = 0.05;
-    let more = shifted_liquid_fraction(tiles, solids, phi, index, -SHIFT);
-    let less = shifted_liquid_fraction(tiles, solids, phi, index, SHIFT);
+    let more = fraction_before_walls(tiles, solids, phi, index, -SHIFT);
+    let less = fraction_before_walls(tiles, solids, phi, index, SHIFT);
     (more - less) / (2.0 * SHIFT)
 }
 
@@ -469,7 +469,7 @@ fn trusted(
     offset: DVec3,
 ) -> Option<Nearest> {
     let x = local_center(local);
-    let depth = -linear(tiles, &solids.distance, slot, x + offset, CENTER);
+    let depth = -linear(tiles, solids.wall_distance(), slot, x + offset, CENTER);
     if depth <= TRUSTED_DEPTH {
         return Some(Nearest { offset, plane_distance: None });
     }
@@ -484,7 +484,7 @@ fn trusted(
         }
         let normal = slope / steep;
         let rise = (1.0 - normal.dot(wall).powi(2)).max(0.0).sqrt();
-        let deep = -linear(tiles, &solids.distance, slot, y, CENTER) - TRUSTED_DEPTH;
+        let deep = -linear(tiles, solids.wall_distance(), slot, y, CENTER) - TRUSTED_DEPTH;
         if rise < MIN_RISE {
             return None;
         }
@@ -507,6 +507,7 @@ fn trusted(
 mod tests {
     use super::*;
     use crate::testing::cap_on_plane;
+    use crate::volume_fraction::liquid_fraction;
 
     /// A film 1.1 cells thick on a wall in which φ has a kink, as the extension leaves it under a
     /// film that is stretched.

@@ -2,11 +2,13 @@
 //!
 //! s is the signed distance to the nearest solid in cells, negative inside, at cell centers. The
 //! open fraction of a face is the part of it outside all solids, from s at its four corners (the
-//! polygon of marching squares); so a plane tilted to the grid is as accurate as an aligned one.
+//! polygon of marching squares); so a plane tilted to the grid is as accurate as an aligned one. A
+//! side of the domain, which is parallel to faces, closes its part of them.
 //! Faces open by less than `MIN_OPEN_FRACTION` count as closed.
 //!
-//! The domain's walls and symmetry planes are half-spaces among the solids: walls wet as the scene
-//! defines, symmetry planes have 90° and full slip.
+//! The domain's walls and symmetry planes are half-spaces among the solids. What wets is the walls
+//! alone: their distance continues beyond a symmetry plane as its image
+//! ([`mirrors`](crate::mirrors)).
 //!
 //! Limit: a solid thinner than about two cells is not resolved, and an edge is as sharp as a cell.
 
@@ -16,6 +18,7 @@ use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use crate::grid::{Grid, gradient, laplacian, local_center, smooth_gradient};
+use crate::mirrors::Mirrors;
 use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Distances below this, in cells, are zero: a wall aligned with faces lies in them, however its
@@ -48,8 +51,6 @@ pub struct Wall {
     pub receding: f64,
     /// Bound on the receding line force, in N/m.
     pub receding_limit: f64,
-    /// Whether liquid slips freely along it: a symmetry plane.
-    pub symmetry: bool,
 }
 
 /// A side of the domain: liquid is where normal · x > offset.
@@ -81,26 +82,54 @@ impl Boundaries<'_> {
         sides.fold(self.world.signed_distance(point), f64::min)
     }
 
-    /// The nearest wall.
-    fn wall(&self, point: DVec3) -> Wall {
-        let mut best = (f64::INFINITY, None);
-        for (index, side) in self.sides.iter().enumerate() {
-            let distance = side.normal.dot(point) - side.offset;
-            if distance < best.0 {
-                best = (distance, Some(index));
-            }
+    /// Part of a face along `axis`, with its center at `center`, that lies before all sides; `h` is
+    /// the side of a cell (in m).
+    ///
+    /// A face in a side is closed. Sides are parallel to faces: cut out of the distance to all
+    /// walls, a face in the corner between a side and a solid would lose half of its opening.
+    fn share_of_face(&self, center: DVec3, axis: usize, h: f64) -> f64 {
+        let share = |side: &DomainSide| {
+            let distance = (side.normal.dot(center) - side.offset) / h;
+            let is_in_plane = side.normal[axis] != 0.0;
+            if is_in_plane { f64::from(u8::from(distance > ROUNDING)) } else { (0.5 + distance).clamp(0.0, 1.0) }
+        };
+        self.sides.iter().map(share).product()
+    }
+
+    /// The image of a point beyond mirrors; the point itself before them.
+    fn image(&self, mut point: DVec3) -> DVec3 {
+        for side in self.sides.iter().filter(|side| side.symmetry) {
+            point -= 2.0 * (side.normal.dot(point) - side.offset).min(0.0) * side.normal;
         }
-        let num_solids = self.world.solids().len();
-        match (self.world.closest(point), best.1) {
-            (Some((solid, near)), side) if side.is_none() || near.distance <= best.0 => {
-                let wetting = self.world.solids()[solid].wetting_at(near.uv);
-                Wall::new(solid, near.uv, &wetting, false)
-            }
-            (_, Some(side)) => {
-                let side_of = &self.sides[side];
-                Wall::new(num_solids + side, DVec2::ZERO, &side_of.wetting, side_of.symmetry)
-            }
-            (_, None) => Wall::default(),
+        point
+    }
+
+    /// Signed distance to the nearest wall that is no mirror, beyond a mirror that of the image, in
+    /// m.
+    fn wall_distance(&self, point: DVec3) -> f64 {
+        let point = self.image(point);
+        let walls = self.sides.iter().filter(|side| !side.symmetry).map(|side| side.normal.dot(point) - side.offset);
+        walls.fold(self.world.signed_distance(point), f64::min)
+    }
+
+    /// The nearest wall; a mirror only where no other is within `reach` (in m).
+    fn wall(&self, point: DVec3, reach: f64) -> Wall {
+        let point = self.image(point);
+        let side_at = |is_mirror: bool| {
+            let sides = self.sides.iter().enumerate().filter(|(_, side)| side.symmetry == is_mirror);
+            let distances = sides.map(|(index, side)| (side.normal.dot(point) - side.offset, index));
+            distances.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let of_side =
+            |index: usize| Wall::new(self.world.solids().len() + index, DVec2::ZERO, &self.sides[index].wetting);
+        let solid =
+            self.world.closest(point).filter(|(_, near)| side_at(false).is_none_or(|side| near.distance <= side.0));
+        let distance = solid.map_or_else(|| side_at(false).map(|side| side.0), |(_, near)| Some(near.distance));
+        match (solid, side_at(false), side_at(true)) {
+            (.., Some(mirror)) if distance.is_none_or(|distance| distance > reach) => of_side(mirror.1),
+            (Some((solid, near)), ..) => Wall::new(solid, near.uv, &self.world.solids()[solid].wetting_at(near.uv)),
+            (None, Some(side), _) => of_side(side.1),
+            (None, None, _) => Wall::default(),
         }
     }
 
@@ -157,7 +186,7 @@ impl<'a> WallMotion<'a> {
 }
 
 impl Wall {
-    fn new(solid: usize, uv: DVec2, wetting: &Wetting, symmetry: bool) -> Self {
+    fn new(solid: usize, uv: DVec2, wetting: &Wetting) -> Self {
         Self {
             solid: solid as u32,
             uv: [uv.x as f32, uv.y as f32],
@@ -165,7 +194,6 @@ impl Wall {
             wet_advancing: wetting.wet_advancing.unwrap_or(wetting.advancing),
             receding: wetting.receding,
             receding_limit: wetting.receding_limit.unwrap_or(f64::INFINITY),
-            symmetry,
         }
     }
 }
@@ -173,11 +201,16 @@ impl Wall {
 /// Solids sampled on the grid.
 #[derive(Clone, Debug)]
 pub struct Solids {
-    /// s at cell centers, in cells.
+    /// s at cell centers, in cells; mirrors count as walls.
     pub distance: Field<f64>,
+    /// s of the walls without mirrors, beyond these that of the image; empty without mirrors.
+    pub beyond_mirrors: Field<f64>,
+    /// The domain's symmetry planes.
+    pub mirrors: Mirrors,
     /// Open fraction of the low faces along x, y and z.
     pub open: [Field<f64>; 3],
-    /// The wall nearest to each cell; valid within [`SOLID_BAND`] of one.
+    /// The wall nearest to each cell, a mirror only without another; valid within [`SOLID_BAND`] of
+    /// one.
     pub wall: Field<Wall>,
     /// For each slot, whether a wall is within [`SOLID_BAND`] of one of its cells.
     pub near: Vec<bool>,
@@ -187,6 +220,8 @@ impl Default for Solids {
     fn default() -> Self {
         Self {
             distance: Field::new(FAR_DISTANCE),
+            beyond_mirrors: Field::new(FAR_DISTANCE),
+            mirrors: Mirrors::default(),
             open: [Field::new(1.0), Field::new(1.0), Field::new(1.0)],
             wall: Field::new(Wall::default()),
             near: Vec::new(),
@@ -197,7 +232,7 @@ impl Default for Solids {
 impl Solids {
     /// Samples the solids on the tiles that are `new`.
     pub fn sample(&mut self, grid: &Grid, boundaries: &Boundaries<'_>, new: impl Fn(usize) -> bool + Sync) {
-        let Self { distance, open: [x, y, z], wall, near } = self;
+        let Self { distance, beyond_mirrors, mirrors, open: [x, y, z], wall, near } = self;
         near.resize(grid.tiles.len(), false);
         let faces = (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut());
         (distance.par_tiles_mut(), faces.0, faces.1, faces.2, wall.par_tiles_mut(), near.par_iter_mut())
@@ -207,33 +242,64 @@ impl Solids {
             .for_each(|(slot, (distance, x, y, z, wall, near))| {
                 *near = sample_tile(grid, boundaries, slot, distance, [x, y, z], wall);
             });
+        if !mirrors.is_empty() {
+            let (near, distance) = (&*near, &*distance);
+            beyond_mirrors.par_tiles_mut().enumerate().filter(|(slot, _)| new(*slot)).for_each(|(slot, out)| {
+                if near[slot] {
+                    let place = |local: usize| tile_place(grid, slot, local_center(local));
+                    out.iter_mut().enumerate().for_each(|(local, out)| {
+                        *out = boundaries.wall_distance(place(local)) / grid.h;
+                    });
+                } else {
+                    out.copy_from_slice(distance.tile(slot));
+                }
+            });
+        }
     }
 
-    /// Whether a cell's center lies in a solid, where φ is the [extension](crate::contact_angle).
+    /// s of the walls that wet, at cell centers, in cells: mirrors do not count.
+    #[inline]
+    pub fn wall_distance(&self) -> &Field<f64> {
+        if self.mirrors.is_empty() { &self.distance } else { &self.beyond_mirrors }
+    }
+
+    /// Whether a cell's center lies in a solid or beyond a mirror.
     #[inline]
     pub fn contains_center(&self, index: CellIndex) -> bool {
         self.distance.values()[index] < INSIDE_TOLERANCE
     }
 
+    /// Whether a cell's center lies in a wall that wets, where φ is the
+    /// [extension](crate::contact_angle).
+    #[inline]
+    pub fn is_in_wall(&self, index: CellIndex) -> bool {
+        self.wall_distance().values()[index] < INSIDE_TOLERANCE
+    }
+
     /// Whether the wall near a cell is a plane.
     #[inline]
     pub fn is_flat(&self, tiles: &Tiles, index: CellIndex) -> bool {
-        laplacian(tiles, &self.distance, index).abs() < FLAT_LAPLACIAN
+        laplacian(tiles, self.wall_distance(), index).abs() < FLAT_LAPLACIAN
     }
 
     /// Curvature of the wall near a cell along a direction, positive where the solid is convex, in
     /// 1/cells.
     pub fn curvature_along(&self, tiles: &Tiles, index: CellIndex, along: DVec3) -> f64 {
         let (slot, at) = (index.slot(), local_center(index.local()));
-        let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, &self.distance, slot, at));
+        let [ahead, behind] = [at + along, at - along].map(|at| smooth_gradient(tiles, self.wall_distance(), slot, at));
         0.5 * (ahead - behind).dot(along)
     }
 
-    /// Unit normal out of the solid at a cell; zero where there is none.
+    /// Unit normal out of the wall that wets at a cell; zero where there is none.
     #[inline]
     pub fn normal(&self, tiles: &Tiles, index: CellIndex) -> DVec3 {
-        gradient(tiles, &self.distance, index).normalize_or_zero()
+        gradient(tiles, self.wall_distance(), index).normalize_or_zero()
     }
+}
+
+/// Position of a place in a tile (in m), in planar runs of the middle of their layer.
+fn tile_place(grid: &Grid, slot: usize, at: DVec3) -> DVec3 {
+    grid.position(slot, if grid.tiles.topology().planar { at.with_z(0.5) } else { at })
 }
 
 /// Samples one tile; returns whether a wall is near.
@@ -245,11 +311,7 @@ fn sample_tile(
     mut open: [&mut [f64]; 3],
     wall: &mut [Wall],
 ) -> bool {
-    let planar = grid.tiles.topology().planar;
-    let place = |at: DVec3| {
-        let at = if planar { at.with_z(0.5) } else { at };
-        grid.position(slot, at)
-    };
+    let place = |at: DVec3| tile_place(grid, slot, at);
     let middle = boundaries.signed_distance(place(DVec3::splat(4.0))) / grid.h;
     // Half the tile's diagonal is 6.93 cells.
     if middle.abs() > SOLID_BAND + 7.0 {
@@ -262,7 +324,7 @@ fn sample_tile(
     let mut corners = [0.0; N * N * N];
     for (index, corner) in corners.iter_mut().enumerate() {
         let at = DVec3::new((index % N) as f64, (index / N % N) as f64, (index / (N * N)) as f64);
-        *corner = boundaries.signed_distance(place(at));
+        *corner = boundaries.world.signed_distance(place(at));
     }
     let mut near = false;
     for local in 0..CELLS {
@@ -270,7 +332,7 @@ fn sample_tile(
         distance[local] = boundaries.signed_distance(center) / grid.h;
         if distance[local].abs() < SOLID_BAND {
             near = true;
-            wall[local] = boundaries.wall(center);
+            wall[local] = boundaries.wall(center, SOLID_BAND * grid.h);
         }
     }
     let strides = [1, N, N * N];
@@ -279,8 +341,10 @@ fn sample_tile(
         let corner = (k * N + j) * N + i;
         for (axis, faces) in open.iter_mut().enumerate() {
             let (a, b) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
-            let share =
+            let outside_solids =
                 open_fraction([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
+            let center = place(local_center(local) - 0.5 * DVec3::AXES[axis]);
+            let share = outside_solids * boundaries.share_of_face(center, axis, grid.h);
             faces[local] = if share < MIN_OPEN_FRACTION { 0.0 } else { share };
         }
     }

@@ -8,6 +8,7 @@ use crate::drops::Drops;
 use crate::free_motion::FreeDrop;
 use crate::grid::{CENTER, Grid, linear};
 use crate::line_state::LineState;
+use crate::mirrors::Mirrors;
 use crate::particles::Particles;
 use crate::redistance::PHI_MAX;
 use crate::solids::{DomainSide, Solids};
@@ -56,8 +57,8 @@ impl State {
     pub fn new(h: f64, origin: DVec3, topology: Topology, sides: Vec<DomainSide>) -> Self {
         Self {
             grid: Grid { tiles: Tiles::new(topology), h, origin },
+            solids: Solids { mirrors: Mirrors::new(&sides, origin, h), ..Solids::default() },
             sides,
-            solids: Solids::default(),
             phi: Field::new(PHI_MAX),
             velocity: std::array::from_fn(|_| Field::new(0.0)),
             pressure: Field::new(0.0),

@@ -28,14 +28,16 @@
 //! # Labels
 //!
 //! Vertices have the label of the drop whose cells they enclose. Components without a labeled cell
-//! are left out and counted. Two drops that touch across an edge or a corner of cells are connected
-//! here even if no face joins them: they get the label with more triangles, and
-//! [`ExtractedSurface::joined`] lists them.
+//! are left out and counted. Two drops that are connected below the lowest labeled cells, in cells
+//! whose centers lie in a solid, get the label with more triangles, and
+//! [`ExtractedSurface::joined`] lists them. Before a frame, [`joined_drops`] finds them, and they
+//! are united.
 
 mod chord_error;
 mod edge_collapse;
 mod kuhn_triangulation;
 mod marching_tetrahedra;
+mod sides;
 mod volume_compensation;
 
 use std::collections::BTreeMap;
@@ -49,6 +51,7 @@ use sessile_numerics::UnionFind;
 use self::chord_error::compensate_chord_error;
 use self::edge_collapse::TaggedMesh;
 use self::kuhn_triangulation::{MAX_EXTENT, TileTriangles, Vertex, triangulate_tiles};
+use self::sides::{Sides, project_to_sides, sides_of_vertices};
 use self::volume_compensation::compensate_volume;
 use crate::tiles::{CellIndex, SIDE, Tiles};
 
@@ -88,6 +91,15 @@ pub trait ExtractionFields: Sync {
     fn phi_at(&self, point: DVec3) -> (f64, DVec3);
     /// The nearest solid; `None` if there is none.
     fn wall_at(&self, point: DVec3) -> Option<NearestWall>;
+    /// The nearest solid, without sides of the domain; `None` if there is none.
+    fn solid_at(&self, point: DVec3) -> Option<Closest> {
+        self.wall_at(point).map(|wall| wall.closest)
+    }
+    /// The plane of the wall with this number if it is a side of the domain: the normal into the
+    /// domain, and the position along it in m.
+    fn side_plane(&self, _surface: u32) -> Option<(DVec3, f64)> {
+        None
+    }
     /// The liquid's velocity at a point of the surface, in m/s.
     fn velocity_at(&self, point: DVec3) -> DVec3;
 }
@@ -158,6 +170,7 @@ pub fn extract_surface(
     let kinds = kinds(&mesh);
     compensate_chord_error(&mut mesh, &kinds, placement.h, tiles.topology().planar, liquid);
     compensate_volume(&mut mesh, &kinds, &extracted.joined, placement.h, tiles.topology().planar, liquid);
+    project_to_sides(&mut mesh, placement.h, liquid);
     extracted.surface = Surface {
         velocities: mesh.positions.par_iter().map(|&p| liquid.velocity_at(p)).collect(),
         positions: mesh.positions,
@@ -166,6 +179,19 @@ pub fn extract_surface(
         solids: mesh.tags.iter().map(|tag| tag.solid(&solids)).collect(),
     };
     Ok(extracted)
+}
+
+/// (id, into): drops that the surface of the liquid would show as part of another one, by ascending
+/// id.
+pub fn joined_drops(tiles: &Tiles, liquid: &impl ExtractionFields) -> Result<Vec<(u32, u32)>, ExtentError> {
+    if tiles.is_empty() {
+        return Ok(Vec::new());
+    }
+    let low = lowest_cell(tiles)?;
+    let (mut mesh, labels) = weld(&triangulate_tiles(tiles, liquid, low));
+    let mut extracted = ExtractedSurface::default();
+    label_components(&mut mesh, &labels, &mut extracted);
+    Ok(extracted.joined)
 }
 
 /// What a triangle lies on.
@@ -301,11 +327,44 @@ fn kinds(mesh: &TaggedMesh) -> Vec<VertexKind> {
 
 /// Projects all vertices to the surfaces that they represent.
 fn project_vertices(mesh: &mut TaggedMesh, h: f64, planar: bool, liquid: &impl ExtractionFields) {
-    let kinds = kinds(mesh);
-    mesh.positions
-        .par_iter_mut()
-        .zip(&kinds)
-        .for_each(|(position, kind)| *position = project_vertex(*position, *kind, h, planar, liquid));
+    let (kinds, sides) = (kinds(mesh), sides_of_vertices(mesh, liquid));
+    mesh.positions.par_iter_mut().zip(kinds.par_iter().zip(&sides)).for_each(|(position, (kind, sides))| {
+        *position = if sides.is_empty() {
+            project_vertex(*position, *kind, h, planar, liquid)
+        } else {
+            project_vertex_on_sides(*position, *kind, sides, h, planar, liquid)
+        };
+    });
+}
+
+/// Projects a vertex on sides of the domain to these, and to what else it lies on.
+fn project_vertex_on_sides(
+    from: DVec3,
+    kind: VertexKind,
+    sides: &Sides,
+    h: f64,
+    planar: bool,
+    liquid: &impl ExtractionFields,
+) -> DVec3 {
+    let mut at = from;
+    for _ in 0..NEWTON_STEPS {
+        let before = at;
+        at = sides.project(at, h, liquid);
+        if kind == VertexKind::ContactLine {
+            let (phi, gradient) = liquid.phi_at(at);
+            let along = sides.tangent(at, gradient, liquid);
+            let along = if planar { along.with_z(0.0) } else { along };
+            if along.length_squared() > 0.01 {
+                at -= phi / along.length_squared() * along;
+            }
+        }
+        if !at.is_finite() {
+            return before;
+        }
+        at = from + (at - from).clamp_length_max(MAX_DISPLACEMENT * h);
+    }
+    let end = sides.project(at, h, liquid);
+    if planar { end.with_z(from.z) } else { end }
 }
 
 /// Projects a vertex to the surface that it represents.

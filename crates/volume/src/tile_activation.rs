@@ -63,6 +63,9 @@ impl Fluid {
         for field in numbers {
             field.rearrange(tiles, &mut spare.numbers);
         }
+        if !solids.mirrors.is_empty() {
+            solids.beyond_mirrors.rearrange(tiles, &mut spare.numbers);
+        }
         line.rearrange(tiles, &mut spare.lines);
         particles.rearrange(tiles);
         drops.labels.rearrange(tiles, &mut spare.labels);

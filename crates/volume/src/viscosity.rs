@@ -192,10 +192,10 @@ pub struct WallDrag<'a> {
 
 impl WallDrag<'_> {
     /// 1/(d + λ) of the wall between the face `index` of component `axis` and its neighbor `next`
-    /// in a solid; zero across a symmetry plane.
+    /// in a solid; of a symmetry plane on the flow across it only.
     fn towards(&self, tiles: &Tiles, axis: usize, index: CellIndex, next: CellIndex) -> f64 {
-        if self.solids.wall.values()[next].symmetry && axis != self.symmetry_axis(tiles, next) {
-            return 0.0;
+        if let Some((distance, normal)) = self.solids.mirrors.between(tiles, axis, index, next) {
+            return if axis == normal { 1.0 / distance.max(MIN_DISTANCE) } else { 0.0 };
         }
         let s = self.solids.distance.values();
         let middle = |index: CellIndex| 0.5 * (s[index] + tiles.next(index, axis, -1).map_or(s[index], |low| s[low]));
@@ -215,18 +215,6 @@ impl WallDrag<'_> {
             }
         }
         sum
-    }
-
-    /// The axis that a symmetry plane is normal to.
-    fn symmetry_axis(&self, tiles: &Tiles, index: CellIndex) -> usize {
-        let normal = self.solids.normal(tiles, index).abs();
-        if normal.x >= normal.y && normal.x >= normal.z {
-            0
-        } else if normal.y >= normal.z {
-            1
-        } else {
-            2
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod frame;
+mod joined_drops;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,10 @@ impl Volume {
             }
         }
         let (sources, spray) = (Sources::default(), Spray::default());
-        Ok(Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices })
+        let mut volume = Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices };
+        // No frame has shown them apart.
+        volume.unite_joined_drops(&mut Vec::new());
+        Ok(volume)
     }
 
     /// Memory that a scene's liquid needs at the start; nothing is allocated for it.
@@ -169,8 +173,7 @@ impl Volume {
     /// Removes what has left the domain; then exchanges liquid with the spray. Before a frame, the
     /// drops are labeled as it will show them.
     ///
-    /// Spray comes last: where a drop returns, tiles change, and the step's unknowns are no longer
-    /// theirs.
+    /// Spray comes after all that needs the step's unknowns: where a drop returns, tiles change.
     fn remove_lost_liquid(&mut self, dt: f64, ends_frame: bool, events: &mut Vec<Event>) -> SprayReport {
         let mut removed = self.handle_unresolved_drops(events);
         if ends_frame {
@@ -187,6 +190,9 @@ impl Volume {
         let report = self.advance_spray(dt, events);
         self.totals.lost += report.lost;
         self.totals.lost += removed * self.setup.cell_volume();
+        if ends_frame {
+            self.unite_joined_drops(events);
+        }
         report
     }
 
@@ -427,6 +433,8 @@ fn equal_substep(limit: f64, longest: f64) -> f64 {
 mod budgets;
 #[cfg(test)]
 mod convergence;
+#[cfg(test)]
+mod mirrors;
 #[cfg(test)]
 mod overlaps;
 #[cfg(test)]

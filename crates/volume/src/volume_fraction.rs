@@ -90,7 +90,14 @@ pub fn liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: 
 
 /// Liquid fraction of a cell if φ were larger by `shift` (in cells).
 pub fn shifted_liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex, shift: f64) -> f64 {
-    let (value, s) = (phi.values()[index] + shift, solids.distance.values()[index]);
+    let share = if solids.mirrors.is_empty() { 1.0 } else { solids.mirrors.share(tiles, index) };
+    if share == 0.0 { 0.0 } else { share * fraction_before_walls(tiles, solids, phi, index, shift) }
+}
+
+/// Liquid fraction of a cell if φ were larger by `shift` (in cells), with what lies beyond mirrors.
+pub fn fraction_before_walls(tiles: &Tiles, solids: &Solids, phi: &Field<f64>, index: CellIndex, shift: f64) -> f64 {
+    let walls = solids.wall_distance();
+    let (value, s) = (phi.values()[index] + shift, walls.values()[index]);
     if value > HALF_DIAGONAL || s < -HALF_DIAGONAL {
         return 0.0;
     }
@@ -100,7 +107,7 @@ pub fn shifted_liquid_fraction(tiles: &Tiles, solids: &Solids, phi: &Field<f64>,
     }
     let (slope, bend) =
         if deep { (DVec3::ZERO, 0.0) } else { (gradient(tiles, phi, index), laplacian(tiles, phi, index) / 24.0) };
-    let wall = if s < HALF_DIAGONAL { gradient(tiles, &solids.distance, index) } else { DVec3::ZERO };
+    let wall = if s < HALF_DIAGONAL { gradient(tiles, walls, index) } else { DVec3::ZERO };
     fraction_between_planes(value + bend, slope, s, wall)
 }
 

@@ -99,7 +99,7 @@ impl WettingHistory {
     pub fn mark(&mut self, state: &State, world: &World, everywhere: bool) {
         let State { grid, solids: walls, phi, .. } = state;
         let tiles = &grid.tiles;
-        let (s, behind) = (walls.distance.values(), if everywhere { f64::NEG_INFINITY } else { RECENT });
+        let (s, behind) = (walls.wall_distance().values(), if everywhere { f64::NEG_INFINITY } else { RECENT });
         for slot in (0..tiles.len()).filter(|&slot| walls.near[slot]) {
             for local in 0..tiles.cells_in_use() {
                 let index = CellIndex::new(slot, local);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::*;
 use glam::DVec3;
 use sessile_scene::types::*;
-use sessile_world::{Emission, World, WorldError};
+use sessile_world::{Emission, SolidCache, World, WorldError};
 
 /// A ball of `radius` in file units about `center` as an OBJ file: a cube's faces, `n` × `n`
 /// squares each, blown up.
@@ -223,4 +223,29 @@ fn an_overhang_shelters_a_mesh_from_rain() {
     let expected = rate * 30.0 * PI * 0.09;
     let error = squares.sqrt() + 2.0 * SAG * expected;
     assert!((sum - expected).abs() < 4.0 * error, "{sum:e} m³, expected {expected:e} ± {error:e}");
+}
+
+#[test]
+fn scenes_with_the_same_solid_share_its_mesh() {
+    let folder = scratch();
+    let file = ball_file(folder.path(), "ball.obj", DVec3::ZERO, 1.0, true, false);
+    let scene = |rotate: DVec3, advancing: f64| {
+        let material = Material { advancing: Varying::Uniform(advancing), ..wax() };
+        let ball = Solid { rotate, ..mesh_solid(&file, MeshScale::Factor(0.01)) };
+        Scene { materials: vec![material], solids: vec![ball], ..empty() }
+    };
+    let cache = SolidCache::default();
+    let build = |scene: &Scene| World::build_scattered(scene, &cache, usize::MAX).expect("a world");
+    let first = build(&scene(DVec3::ZERO, 1.9));
+    let again = build(&scene(DVec3::ZERO, 2.0));
+    let mesh = |world: &World| std::sync::Arc::clone(world.solids()[0].mesh());
+    assert!(std::sync::Arc::ptr_eq(&mesh(&first), &mesh(&again)));
+    assert_eq!(first.notices, again.notices, "the repair is reported again");
+    // What differs between the scenes is not shared.
+    assert_eq!(again.solids()[0].wetting_at(glam::DVec2::ZERO).advancing, 2.0);
+    let turned = build(&scene(DVec3::new(0.0, 0.5, 0.0), 2.0));
+    assert!(!std::sync::Arc::ptr_eq(&mesh(&first), &mesh(&turned)));
+    let alone = World::build(&scene(DVec3::new(0.0, 0.5, 0.0), 2.0)).expect("a world");
+    assert_eq!(mesh(&turned).positions, mesh(&alone).positions);
+    assert!(!alone.notices.is_empty() && alone.notices == turned.notices);
 }

@@ -74,7 +74,7 @@ pub fn submit(
                         super::call("scancel", &ids)?;
                     }
                     submission::clear(folder)?;
-                    return Err(error);
+                    return Err(with_hint(error));
                 }
             }
             number += 1;
@@ -82,6 +82,19 @@ pub fn submit(
         before = jobs;
     }
     Ok(submitted)
+}
+
+/// Adds what to do where the cluster accepts no more tasks.
+fn with_hint(error: JobsError) -> JobsError {
+    match error {
+        JobsError::Slurm { program, message }
+            if ["unable to accept job", "temporarily unavailable", "SubmitJob"].iter().any(|t| message.contains(t)) =>
+        {
+            let message = format!("{message}\nnothing is queued; set a larger `items_per_task` in the profile");
+            JobsError::Slurm { program, message }
+        }
+        error => error,
+    }
 }
 
 /// The stages with their items that are to be executed. The state of the folder is prepared for
@@ -228,6 +241,16 @@ mod tests {
         assert_eq!(max_array_size(config), Some(1001));
         assert_eq!(max_array_size("MaxArraySize = 0"), None);
         assert_eq!(max_array_size("nothing"), None);
+    }
+
+    #[test]
+    fn a_cluster_that_accepts_no_more_tasks_is_explained() {
+        let refused = |message: &str| {
+            with_hint(JobsError::Slurm { program: "sbatch".into(), message: message.into() }).to_string()
+        };
+        let message = refused("sbatch: error: Batch job submission failed: Resource temporarily unavailable");
+        assert!(message.contains("items_per_task"), "{message}");
+        assert!(!refused("invalid account").contains("items_per_task"));
     }
 
     #[test]

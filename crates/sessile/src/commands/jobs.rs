@@ -30,7 +30,8 @@ pub fn execute_plan(plan: &Plan, folder: &Path, args: &ExecutionArgs, noun: &str
         profile.partition = partition.clone().or(profile.partition);
         let arrays = submit(plan, folder, &profile, &program, retry_failed).map_err(failure)?;
         for array in &arrays {
-            stderr::line(&format!("submitted {} as job {} with {} tasks", array.stage, array.job, array.tasks));
+            let tasks = if array.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", array.tasks) };
+            stderr::line(&format!("submitted {} as job {} with {tasks}", array.stage, array.job));
         }
         if arrays.is_empty() {
             stderr::line("nothing to submit: everything is done or has failed");

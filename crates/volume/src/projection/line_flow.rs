@@ -28,7 +28,7 @@ impl<F: Fn(&Wall, CellIndex, usize) -> f64 + Sync> WallVelocity for F {}
 impl PressureProblem<'_> {
     /// The velocity across a face between liquid and air that the pressure does not change; none
     /// where it does.
-    pub(super) fn prescribed_velocity(
+    pub fn prescribed_velocity(
         &self,
         axis: usize,
         [low, high]: [CellIndex; 2],
@@ -94,7 +94,7 @@ impl PressureProblem<'_> {
 
     /// Velocity across a face of the interface above the wall, as it moves φ, relative to the wall.
     fn lifted_velocity(&self, axis: usize, [low, high]: [CellIndex; 2], wall: DVec3) -> f64 {
-        let s = self.solids.distance.values();
+        let s = self.solids.wall_distance().values();
         let mut at = local_center(high.local());
         at[axis] -= 0.5;
         let normal = (self.solids.normal(self.tiles, low) + self.solids.normal(self.tiles, high)).normalize_or_zero();

@@ -110,6 +110,7 @@ impl Setup {
                 let wall = solids.wall.values()[index].solid;
                 let sits_on_it = drop.cap().is_some_and(|cap| cap.on == wall as usize);
                 overlaps[number as usize] |= !sits_on_it && solids.distance.values()[index] < OVERLAP_DISTANCE;
+                overlaps[number as usize] |= solids.mirrors.hide(&grid.tiles, index);
             }
         }
         labeled.next_id = drops.len() as u32 + 1;

@@ -1,0 +1,197 @@
+//! Symmetry planes: what lies beyond one is the image of what lies before it.
+//!
+//! ```text
+//! φ(x') = φ(x),      u(x') = u(x) − 2 (u·n) n,      s(x') = s(x)        x' the image of x
+//! ```
+//!
+//! The faces in the plane are closed, so that nothing crosses it and no cell beyond it is an
+//! unknown. All that reads around a cell (curvature, advection, redistancing, the contact angle)
+//! then finds what it would find in the whole: a half of a drop moves as the whole does. (A mirror
+//! that were a wall of 90° instead would disturb the line where it meets a solid, since in a corner
+//! the nearer wall decides.)
+//!
+//! The low side of a domain lies in faces of the grid, where images are exact. At a high side that
+//! does not, images are interpolated, and cells are cut by the plane.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::contact_angle::DEPTH;
+use crate::grid::{CENTER, FACES, cubic, linear};
+use crate::line_state::LineState;
+use crate::solids::DomainSide;
+use crate::tiles::{CellIndex, Field, SIDE, Tiles, tile_of};
+
+/// Distances from a mirror below this count as zero, in cells.
+const ROUNDING: f64 = 1e-6;
+
+/// A symmetry plane normal to an axis of the grid; lengths in cells from the lattice's origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mirror {
+    axis: usize,
+    position: f64,
+    /// Sign of the axis into the domain.
+    inward: f64,
+}
+
+/// The symmetry planes of the domain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mirrors(Vec<Mirror>);
+
+/// The image of a point beyond a mirror.
+struct Image {
+    at: DVec3,
+    /// Distance of the point beyond the mirror, in cells.
+    depth: f64,
+    /// Sign of each velocity component there.
+    signs: DVec3,
+}
+
+impl Mirrors {
+    /// Those of the domain's sides, on a grid with its origin at `origin` and cells of side `h`
+    /// (in m).
+    pub fn new(sides: &[DomainSide], origin: DVec3, h: f64) -> Self {
+        let mirrors = sides.iter().filter(|side| side.symmetry).map(|side| {
+            let axis = (0..3).find(|&axis| side.normal[axis] != 0.0).unwrap_or(0);
+            let inward = side.normal[axis];
+            let position = (side.offset * inward - origin[axis]) / h;
+            let nearest = position.round();
+            let position = if (position - nearest).abs() < ROUNDING { nearest } else { position };
+            Mirror { axis, position, inward }
+        });
+        Self(mirrors.collect())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The image of a lattice point that lies in or beyond a mirror; none before all of them.
+    fn image(&self, point: DVec3) -> Option<Image> {
+        let mut image = Image { at: point, depth: 0.0, signs: DVec3::ONE };
+        let mut is_beyond = false;
+        for mirror in &self.0 {
+            let distance = mirror.inward * (image.at[mirror.axis] - mirror.position);
+            if distance < ROUNDING {
+                is_beyond = true;
+                image.depth = image.depth.max(-distance);
+                image.at[mirror.axis] = 2.0 * mirror.position - image.at[mirror.axis];
+                image.signs[mirror.axis] = -1.0;
+            }
+        }
+        is_beyond.then_some(image)
+    }
+
+    /// Part of a cell that lies before all mirrors.
+    pub fn share(&self, tiles: &Tiles, index: CellIndex) -> f64 {
+        let center = center(tiles, index);
+        let share = |mirror: &Mirror| (0.5 + mirror.inward * (center[mirror.axis] - mirror.position)).clamp(0.0, 1.0);
+        self.0.iter().map(share).product()
+    }
+
+    /// Distance of the face `index` of component `axis` from the mirror that its neighbor `next`
+    /// lies in or beyond, and the axis of that mirror.
+    pub fn between(&self, tiles: &Tiles, axis: usize, index: CellIndex, next: CellIndex) -> Option<(f64, usize)> {
+        let [here, there] = [index, next].map(|index| center(tiles, index) - 0.5 * DVec3::AXES[axis]);
+        self.0.iter().find_map(|mirror| {
+            let distance = |at: DVec3| mirror.inward * (at[mirror.axis] - mirror.position);
+            (distance(there) < ROUNDING).then(|| (distance(here), mirror.axis))
+        })
+    }
+
+    /// Whether a cell's center lies beyond a mirror.
+    pub fn hide(&self, tiles: &Tiles, index: CellIndex) -> bool {
+        self.image(center(tiles, index)).is_some()
+    }
+
+    /// Writes φ beyond the mirrors.
+    pub fn reflect_phi(&self, tiles: &Tiles, phi: &mut Field<f64>) {
+        let before = &*phi;
+        let found = self.images(tiles, CENTER, |image| {
+            sample(tiles, image.at, CENTER, before, |slot, at| cubic(tiles, before, slot, at, CENTER))
+        });
+        found.into_iter().for_each(|(index, value)| phi.values_mut()[index] = value);
+    }
+
+    /// Writes what the contact line may do beyond the mirrors.
+    pub fn reflect_line(&self, tiles: &Tiles, line: &mut Field<LineState>) {
+        let before = &*line;
+        let found = self.images(tiles, CENTER, |image| before.get(tiles.find(cell_of(image.at))));
+        found.into_iter().for_each(|(index, state)| line.values_mut()[index] = state);
+    }
+
+    /// Writes the velocity in and beyond the mirrors.
+    pub fn reflect_velocity(&self, tiles: &Tiles, velocity: &mut [Field<f64>; 3]) {
+        for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
+            let before = &*component;
+            let found = self.images(tiles, FACES[axis], |image| {
+                let is_normal = image.signs[axis] < 0.0;
+                if is_normal && image.depth < ROUNDING {
+                    return 0.0;
+                }
+                let value = sample(tiles, image.at, FACES[axis], before, |slot, at| {
+                    linear(tiles, before, slot, at, FACES[axis])
+                });
+                image.signs[axis] * value
+            });
+            found.into_iter().for_each(|(index, value)| component.values_mut()[index] = value);
+        }
+    }
+
+    /// The values at samples beyond the mirrors, down to the depth that stencils reach; samples lie
+    /// at `stagger` in their cells.
+    fn images<T: Send>(
+        &self,
+        tiles: &Tiles,
+        stagger: DVec3,
+        value: impl Fn(&Image) -> T + Sync,
+    ) -> Vec<(CellIndex, T)> {
+        let stagger = if tiles.topology().planar { stagger.with_z(0.5) } else { stagger };
+        let of_tile = |slot: usize| {
+            let low = DVec3::from(tiles.coords()[slot].map(|c| f64::from(c * SIDE as i32)));
+            let reaches_beyond = self.0.iter().any(|mirror| {
+                let far = if mirror.inward > 0.0 { low } else { low + SIDE as f64 };
+                mirror.inward * (far[mirror.axis] - mirror.position) < 0.5
+            });
+            let locals = if reaches_beyond { 0..tiles.cells_in_use() } else { 0..0 };
+            let value = &value;
+            locals.filter_map(move |local| {
+                let index = CellIndex::new(slot, local);
+                let image = self.image(center(tiles, index) + stagger - 0.5)?;
+                (image.depth < DEPTH).then(|| (index, value(&image)))
+            })
+        };
+        (0..tiles.len()).into_par_iter().flat_map_iter(of_tile).collect()
+    }
+}
+
+/// Center of a cell, in cells.
+fn center(tiles: &Tiles, index: CellIndex) -> DVec3 {
+    DVec3::from(tiles.cell(index).map(f64::from)) + 0.5
+}
+
+/// The lattice cell that contains a point.
+fn cell_of(at: DVec3) -> [i32; 3] {
+    at.floor().to_array().map(|c| c as i32)
+}
+
+/// A field at a lattice point: the sample there if there is one, `interpolated` otherwise, by slot
+/// and tile coordinates.
+fn sample(
+    tiles: &Tiles,
+    at: DVec3,
+    stagger: DVec3,
+    field: &Field<f64>,
+    interpolated: impl Fn(usize, DVec3) -> f64,
+) -> f64 {
+    let stagger = if tiles.topology().planar { stagger.with_z(0.5) } else { stagger };
+    let offset = at - stagger;
+    let nearest = offset.round();
+    if (offset - nearest).abs().max_element() < ROUNDING {
+        return field.get(tiles.find(cell_of(nearest)));
+    }
+    let (tile, _) = tile_of(cell_of(at));
+    let low = DVec3::from(tile.map(|c| f64::from(c * SIDE as i32)));
+    tiles.slot(tile).map_or(field.fill(), |slot| interpolated(slot, at - low))
+}
