@@ -80,18 +80,22 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// Keeps the velocity that moved the interface last in `scratch.previous_velocity`, and classifies
-/// the faces for the stages that follow.
-pub fn begin_velocity_update(state: &State, scratch: &mut Scratch) {
+/// Classifies the faces for the stages that follow; if other stages precede the advection, keeps
+/// the velocity that moved the interface last in `scratch.previous_velocity`.
+pub fn begin_velocity_update(state: &State, scratch: &mut Scratch, params: &Parameters) {
     let State { grid, solids, phi, velocity, .. } = state;
     let Scratch { face_flags, previous_velocity, .. } = scratch;
     classify_faces(&grid.tiles, solids, phi, face_flags);
+    if !params.paper_operators {
+        return;
+    }
     for (kept, component) in previous_velocity.iter_mut().zip(velocity) {
         kept.values_mut().copy_from_slice(component.values());
     }
 }
 
-/// Advects the velocity and adds `gain` (in m/s).
+/// Advects the velocity and adds `gain` (in m/s); the velocity that moved the interface last is
+/// then in `scratch.previous_velocity`.
 pub fn advect_velocity<L>(
     state: &mut State,
     scratch: &mut Scratch,
@@ -100,10 +104,11 @@ pub fn advect_velocity<L>(
     gain: DVec3,
 ) {
     let State { grid, velocity, .. } = state;
-    let Scratch { face_flags, center_velocity, .. } = scratch;
+    let Scratch { face_flags, center_velocity, previous_velocity, .. } = scratch;
+    let out = if params.paper_operators { center_velocity } else { previous_velocity };
     let scheme = Scheme { interpolation: params.interpolation, limiter: params.numerics.limiter };
-    advect(&grid.tiles, face_flags, velocity, step.dt / grid.h, gain, scheme, center_velocity);
-    std::mem::swap(velocity, center_velocity);
+    advect(&grid.tiles, face_flags, velocity, step.dt / grid.h, gain, scheme, out);
+    std::mem::swap(velocity, out);
 }
 
 /// Adds `gain` (in m/s) to the velocity of the liquid and of the air around it, outside solids: the

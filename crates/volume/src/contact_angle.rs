@@ -59,12 +59,16 @@ const ANGLE_HEIGHTS: [f64; 2] = [1.25, 2.5];
 /// Cells that are fixed while the line is pinned: |φ| below the first, s between the others.
 const PINNED_WITHIN: f64 = 1.5;
 const PINNED_FROM: f64 = -0.9;
-/// The upper of the two.
-pub const PINNED_TO: f64 = 0.7;
+const PINNED_TO: f64 = 0.7;
+/// Largest component of a wall's normal above which the wall lies along the grid.
+const ALONG_GRID: f64 = 0.99;
+/// Height of the lowest layer of cells above a wall, in cells; that of a wall through cell centers
+/// counts, whatever its rounding.
+pub const LOWEST_LAYER: f64 = 1.0 + 1e-6;
 
 /// Distance ahead of the contact line at which the wetting history decides between the dry and the
 /// wet advancing angle, in cells.
-pub const AHEAD: f64 = 0.75;
+pub const AHEAD: f64 = 1.25;
 
 /// Squared slope along the wall, over sin²θ: below the first value the interface counts as parallel
 /// to the wall, above the second not at all.
@@ -109,6 +113,18 @@ impl AngleRange {
     pub fn middle(&self) -> f64 {
         let advancing = self.advancing.cos();
         if self.receding == self.advancing { advancing } else { 0.5 * (advancing + self.receding.cos()) }
+    }
+
+    /// Height below which cells are fixed while the line is pinned above a wall with normal
+    /// `normal`, in cells.
+    ///
+    /// With [`static_speed`](Self::static_speed) the whole lowest layer above a wall along the grid
+    /// is: the first-order pressure acts at its centers, and where it lies high no cell would be
+    /// fixed. On a tilted wall some of its cells lie low enough everywhere; if those above them
+    /// were fixed too, the measured angle would depend on them, and the line never leave.
+    pub fn pinning_height(&self, normal: DVec3) -> f64 {
+        let along_grid = normal.abs().max_element() > ALONG_GRID;
+        if self.static_speed.is_some() && along_grid { LOWEST_LAYER } else { PINNED_TO }
     }
 
     /// The cosine to impose where the interface meets the wall at `measured`, and what the line may
@@ -236,6 +252,7 @@ pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl
 }
 
 /// One pass of the extension for liquid at rest; `scratch` holds what is being written.
+#[cfg(test)]
 pub fn extend_into_solids(
     grid: &Grid,
     solids: &Solids,
@@ -333,13 +350,13 @@ impl<L: AngleLaw> Extension<'_, L> {
         let index = CellIndex::new(slot, local);
         let s = solids.wall_distance().values()[index];
         let before = std::mem::take(line);
-        let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
+        let near_line = s <= LOWEST_LAYER && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
         if s <= -DEPTH {
             *out = PHI_MAX;
             return;
         }
         let inside = solids.is_in_wall(index);
-        if s >= SOLID_BAND || !(in_pinning_zone || inside) {
+        if s >= SOLID_BAND || !(near_line || inside) {
             return;
         }
         let normal = solids.normal(tiles, index);
@@ -350,7 +367,8 @@ impl<L: AngleLaw> Extension<'_, L> {
         let wall = &solids.wall.values()[index];
         let mut range = law.range(wall);
         let hysteresis = range.advancing > range.receding;
-        if !inside && !hysteresis {
+        let in_pinning_zone = near_line && s <= range.pinning_height(normal);
+        if !(inside || hysteresis && in_pinning_zone) {
             return;
         }
         let foot = at + normal * (HEIGHTS[0] - s);
@@ -385,5 +403,32 @@ impl<L: AngleLaw> Extension<'_, L> {
             let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
             *out += RELAXATION * (arc_phi(samples, s, cosine) - *out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eq. 10 of wang2005 with what it leaves out: held between the two angles, moving beyond them;
+    /// a front that is fast moves at any angle, until it turns back.
+    #[test]
+    fn a_static_front_is_held_between_its_angles_and_a_fast_one_moves() {
+        let [advancing, receding, within] = [90f64, 60.0, 75.0].map(f64::to_radians);
+        let range = AngleRange { receding, advancing, receding_pull: f64::INFINITY, static_speed: Some(5e-3) };
+        let held = LineState::Pinned { cosine: within.cos() };
+        let state = |degrees: f64, before: LineState, speed: f64| {
+            range.choose_by_speed(degrees.to_radians().cos(), before, speed).1
+        };
+        assert_eq!(state(75.0, LineState::Free, 0.0), held);
+        assert_eq!(state(75.0, LineState::Free, 4e-3), held);
+        assert_eq!(state(75.0, LineState::Free, 0.02), LineState::Advancing);
+        assert_eq!(state(75.0, LineState::Free, -0.02), LineState::Receding);
+        assert_eq!(state(75.0, held, 0.02), held, "a held front has no speed of its own");
+        assert_eq!(state(75.0, LineState::Advancing, -0.02), held, "it has turned back");
+        assert_eq!(state(95.0, held, 0.0), LineState::Advancing);
+        assert_eq!(state(55.0, held, 0.0), LineState::Receding);
+        let by_angle = AngleRange { static_speed: None, ..range };
+        assert_eq!(by_angle.choose_by_speed(within.cos(), LineState::Free, 0.02).1, held);
     }
 }

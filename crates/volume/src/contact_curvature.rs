@@ -16,8 +16,8 @@
 //!
 //! **What eq. 10 leaves out.** Its zero is the pressure of the air, but a line bounds liquid of the
 //! pressure P_c = γκ_c, with κ_c at the angle θ_c that it has. P = 0 lets that liquid out: lines
-//! advance at any angle, a drop with 84° at 70°, and 5 µL on a vertical pane of 90°/60° slide. So P_r
-//! and P_a are compared with P_c; since κ rises with θ that is to compare the angles. And no
+//! advance at any angle, a drop with 84° at 70°, and 5 µL on a vertical pane of 90°/60° slide. So
+//! P_r and P_a are compared with P_c; since κ rises with θ that is to compare the angles. And no
 //! pressure holds a line against a load that is not known, so in the first case the line is held by
 //! the wall:
 //!
@@ -33,18 +33,15 @@
 
 use rayon::prelude::*;
 
-use crate::contact_angle::{AngleLaw, AngleRange, PINNED_TO, is_wet_ahead, measured_cosine};
+use crate::contact_angle::{AngleLaw, AngleRange, LOWEST_LAYER, is_wet_ahead, measured_cosine};
 use crate::grid::{CENTER, Grid, cubic, gradient, linear, local_center};
 use crate::line_state::LineState;
 use crate::solids::Solids;
-use crate::tiles::{CellIndex, Field, Tiles};
+use crate::tiles::{CellIndex, Field};
 use crate::virtual_surface::{self, NODES, Variant, axes};
 
 /// Air cells farther than this from the interface are not next to liquid, in cells.
 const ADJACENT: f64 = 1.5;
-/// Height of the lowest layer of cells above a wall, in cells; that of a wall through cell centers
-/// counts, whatever its rounding.
-const LOWEST_LAYER: f64 = 1.0 + 1e-6;
 /// Largest curvature, per cell.
 const MAX_CURVATURE: f64 = 2.0;
 
@@ -107,7 +104,7 @@ pub fn apply_at_contact_line(
                 ContactAngleRule::Paper { .. } => {
                     let nodes =
                         virtual_surface::sample(at, frame, 1.0, |place| linear(tiles, phi, slot, place, CENTER));
-                    paper_curvature(&nodes, &range, measured, state_at(tiles, solids, lines, index))
+                    paper_curvature(&nodes, &range, measured, lines.line.values()[index])
                 }
             };
             if let Some(total) = total {
@@ -115,16 +112,6 @@ pub fn apply_at_contact_line(
             }
         }
     });
-}
-
-/// What the line may do at a cell, or below it where the cell lies above those that have a state.
-fn state_at(tiles: &Tiles, solids: &Solids, lines: &Lines<'_>, index: CellIndex) -> LineState {
-    let s = solids.wall_distance().values();
-    if s[index] < PINNED_TO {
-        return lines.line.values()[index];
-    }
-    let below = tiles.face_neighbors(index).filter(|&next| lines.line.values()[next] != LineState::Free);
-    below.min_by(|&a, &b| s[a].total_cmp(&s[b])).map_or(LineState::Free, |next| lines.line.values()[next])
 }
 
 /// κ where the line may do `state`; none where it is held, and the interface keeps its own.

@@ -169,7 +169,8 @@ impl FastMarching {
     fn arrival(&self, tiles: &Tiles, phi: &Field<f64>, out: &Field<f64>, cell: CellIndex) -> f64 {
         let sign = if phi.values()[cell] < 0.0 { -1.0 } else { 1.0 };
         let known = |cell: CellIndex| self.is_known.values()[cell].then(|| sign * out.values()[cell]);
-        // Along each axis: weight and place of (weight (d − place))², and the nearest cell's distance.
+        // Along each axis: weight and place of (weight (d − place))², and the nearest cell's
+        // distance.
         let mut terms = [[0.0, 0.0, f64::INFINITY]; 3];
         for (axis, term) in terms.iter_mut().enumerate().take(tiles.dims()) {
             for step in [-1, 1] {
@@ -227,7 +228,7 @@ mod tests {
 
     /// Spheres at several places in their cells, φ known next to the interface and wrong elsewhere:
     /// distances are of second order, so that the curvature is that of the sphere. With first-order
-    /// differences it is wrong by a fifth.
+    /// differences it is wrong by 13 %, and φ by a quarter of a cell.
     #[test]
     fn distances_are_accurate_enough_for_curvature() {
         const RADIUS: f64 = 9.3;

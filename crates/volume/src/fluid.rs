@@ -149,7 +149,7 @@ impl Fluid {
         let Self { state, params, scratch } = self;
         let gain = step.gravity * step.dt;
         timer.enter("advection");
-        begin_velocity_update(state, scratch);
+        begin_velocity_update(state, scratch, params);
         if params.paper_operators {
             accelerate(state, scratch, gain);
             apply_wind(state, scratch, params, step);

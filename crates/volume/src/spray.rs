@@ -10,8 +10,8 @@
 //! ```
 //!
 //! - Two that touch coalesce: volumes and momenta add, the larger one keeps its id.
-//! - One that touches a solid becomes a cap on it ([`cap`]), which is held or slides, and moves with
-//!   the solid.
+//! - One that touches a solid becomes a cap on it ([`cap`]), which is held or slides, and moves
+//!   with the solid.
 //! - One that solids leave no room for is squeezed out of the gap between them: it moves along the
 //!   nearest wall, straight to the nearest place with room, the rim of closing plates. (Pushed out
 //!   of one solid into the next, it would pass through both.) Where there is no such place it
@@ -259,8 +259,8 @@ impl Spray {
     }
 }
 
-/// Volume, momentum and center of mass of two drops; on a solid, with the wider base, if one of them
-/// is.
+/// Volume, momentum and center of mass of two drops; on a solid, with the wider base, if one of
+/// them is.
 fn joined(a: &SprayDrop, b: &SprayDrop) -> SprayDrop {
     let volume = a.volume + b.volume;
     let share = b.volume / volume;

@@ -5,9 +5,10 @@
 //! of that lattice which the surface passes through, and it is dry or has been wet. So the history
 //! moves with its solid, needs no texture coordinates, and has no boundary on an unbounded plane.
 //!
-//! An element is marked once liquid covers it half a cell behind the contact line, and queried
-//! three quarters of a cell ahead of it ([`AHEAD`](crate::contact_angle::AHEAD)): a line that
-//! advances for the first time never reaches its own marks.
+//! An element is marked once liquid covers it a cell behind the contact line, and queried one and a
+//! quarter ahead of it ([`AHEAD`](crate::contact_angle::AHEAD)). Marks reach half a cell around
+//! their cells, so the two are as far apart as the diagonal of a box, and a line that advances for
+//! the first time never reaches its own marks.
 //!
 //! Marks are set, and read, at foot points on the wall, so that what is read does not depend on
 //! where the wall lies in the cells of the grid. Where the wall lies between two layers of boxes,
@@ -30,7 +31,7 @@ use crate::tiles::CellIndex;
 /// between marked ones is missed.
 const PITCH: f64 = 1.25;
 /// The wall is covered where φ is below this, in cells …
-const COVERED: f64 = -0.5;
+const COVERED: f64 = -1.0;
 /// … and was covered only recently where it is above this: farther in, it was marked before.
 const RECENT: f64 = -3.5;
 /// Cells closer to a wall than this mark it.

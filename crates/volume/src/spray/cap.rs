@@ -15,7 +15,7 @@
 //! Limits: gravity does not flatten a cap (it is smaller than the capillary length wherever the
 //! grid resolves drops), and its base is flat, also on a round solid.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ const SEGMENTS: u32 = 18;
 /// Distance of a cap's middle from the nearest solid, over its height, below which another solid
 /// leaves no room for it; half where there is none.
 const MIN_ROOM: f64 = 0.25;
+/// Passes in which the friction coefficient and the speed agree.
+const FRICTION_PASSES: usize = 6;
 /// Largest number of substeps; a substep is at most a base radius long.
 const MAX_SUBSTEPS: f64 = 64.0;
 
@@ -119,7 +121,7 @@ fn radii(volume: f64, wetting: &Wetting) -> [f64; 2] {
 
 /// Contact angle of a cap of this volume and base radius, in rad.
 fn angle(volume: f64, radius: f64) -> f64 {
-    let (mut low, mut high) = (1e-3, 3.14);
+    let (mut low, mut high) = (1e-3, PI - 1e-3);
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
         if cap::volume(radius, middle) < volume { low = middle } else { high = middle }
@@ -195,9 +197,13 @@ fn accelerate(drop: &mut SprayDrop, wall: &NearestSolid, dt: f64, forces: &Force
     let [least, most] = radii(drop.volume, wetting);
     let excess = if most > least { (cap.radius - least) / (most - least) } else { 0.0 };
     let holding = retention::retention_force(liquid, wetting, width, retention::retention_factor(excess)) / mass;
-    let friction = sliding::friction_coefficient(liquid, wetting, width, speed, None) * width;
-    let friction = friction * liquid.dynamic_viscosity() / mass;
-    let after = (speed - dt * holding).max(0.0) / (1.0 + dt * friction);
+    // β depends on the speed that it leads to.
+    let mut after = speed.min((drop.velocity - wall.velocity).length());
+    for _ in 0..FRICTION_PASSES {
+        let beta = sliding::friction_coefficient(liquid, wetting, width, after, None);
+        let friction = beta * width * liquid.dynamic_viscosity() / mass;
+        after = (speed - dt * holding).max(0.0) / (1.0 + dt * friction);
+    }
     if after > 0.0 {
         // The line of a sliding drop has moved to its advancing radius.
         cap.radius = least;

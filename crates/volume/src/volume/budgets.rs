@@ -62,7 +62,7 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
         changes[number] = now - last;
         last = now;
     };
-    begin_velocity_update(state, scratch);
+    begin_velocity_update(state, scratch, params);
     advect_velocity(state, scratch, params, &context, context.gravity * context.dt);
     record(0, state);
     diffuse_velocity(state, scratch, params, &context).unwrap();
