@@ -232,7 +232,7 @@ impl RunFolder {
         self.root.join("checkpoint")
     }
 
-    /// `pictures/00000.png`.
+    /// `pictures/00000.png`; images are numbered from the scene's `time.start_frame`.
     pub fn image_path(&self, frame: u64) -> PathBuf {
         self.root.join("pictures").join(frame_file(frame, "png"))
     }

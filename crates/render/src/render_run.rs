@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sessile_appearance::{frames_of_run, scene_of_run};
 use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder, atomic};
-use sessile_scene::types::Scene;
+use sessile_scene::types::{Scene, Time};
 
 pub use error::RenderError;
 pub use options::{FramesToRender, Quality, RenderOptions, RenderPart, RenderSummary};
@@ -95,7 +95,7 @@ pub fn render_run(
     let frames = folder.frames()?;
     let selected = match options.part {
         RenderPart::Video => Vec::new(),
-        RenderPart::All | RenderPart::Images => select_frames(&folder, &frames, options.frames, &tag)?,
+        RenderPart::All | RenderPart::Images => select_frames(&folder, &scene.time, &frames, options.frames, &tag)?,
     };
     let job = Job {
         folder: &folder,
@@ -146,6 +146,7 @@ pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<I
 /// The frames to be rendered.
 fn select_frames(
     folder: &RunFolder,
+    time: &Time,
     frames: &[u64],
     to_render: FramesToRender,
     tag: &ImageTag,
@@ -159,7 +160,7 @@ fn select_frames(
         return Ok(selected);
     }
     let found: Vec<Option<ImageTag>> =
-        selected.iter().map(|&frame| ImageTag::read(&folder.image_path(frame))).collect();
+        selected.iter().map(|&frame| ImageTag::read(&folder.image_path(time.shown_frame(frame)))).collect();
     let same_view = |found: &Option<ImageTag>| found.as_ref().is_some_and(|found| found.view == tag.view);
     let sizes: Vec<Option<[usize; 2]>> = found.iter().map(|found| found.as_ref().map(|found| found.size)).collect();
     let complete = found.iter().all(same_view) && sizes.windows(2).all(|pair| pair[0] == pair[1]);
@@ -294,11 +295,12 @@ impl Job<'_> {
     /// Denoises and writes a frame's image and ground truth.
     fn write_frame(&self, rendered: RenderedFrame, exposure: Exposure) -> Result<(), RenderError> {
         let RenderedFrame { frame, rendered, truth } = rendered;
+        let shown = self.scene.time.shown_frame(frame);
         let image = self.denoise(rendered);
         let failed = |cause| RenderError::Image { frame, cause };
         let (path, layers) = match self.images {
             Some(folder) => (folder.join(format!("{frame:05}.png")), folder.join(format!("{frame:05}.exr"))),
-            None => (self.folder.image_path(frame), self.folder.layers_path(frame)),
+            None => (self.folder.image_path(shown), self.folder.layers_path(shown)),
         };
         if self.exr {
             write_exr(&layers, &image).map_err(failed)?;
@@ -307,7 +309,7 @@ impl Job<'_> {
             atomic::remove(&layers).map_err(FolderError::from)?;
         }
         if let Some((truth, clean)) = truth {
-            let files = GroundTruthFiles::of(&self.folder.ground_truth_path(), frame);
+            let files = GroundTruthFiles::of(&self.folder.ground_truth_path(), shown);
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
         let rgb = to_srgb(&image, exposure);
@@ -328,7 +330,7 @@ impl Job<'_> {
     fn write_video(&self, path: &Path) -> Result<Option<PathBuf>, RenderError> {
         let force = self.written.load(Ordering::Relaxed) > 0 || self.part == RenderPart::Video;
         let found = self.frames.iter().filter_map(|&number| {
-            let image = self.folder.image_path(number);
+            let image = self.folder.image_path(self.scene.time.shown_frame(number));
             ImageTag::read(&image).map(|tag| video::VideoFrame { number, image, tag })
         });
         let mut frames: Vec<video::VideoFrame> = found.filter(|frame| frame.tag.view == self.tag.view).collect();

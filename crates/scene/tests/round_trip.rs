@@ -329,7 +329,12 @@ fn scene(seed: u64) -> Scene {
         model,
         fidelity: r.pick(Fidelity::ALL),
         seed: r.pick(&[0, 1, i64::MAX as u64]),
-        time: Time { duration: frame * (1 + r.below(500)) as f64, frame, settle: r.flip() },
+        time: Time {
+            duration: frame * (1 + r.below(500)) as f64,
+            frame,
+            start_frame: r.below(2000) as u32,
+            settle: r.flip(),
+        },
         liquid: sessile_wetting::Liquid {
             density: r.positive(),
             viscosity: r.positive(),
