@@ -117,7 +117,10 @@ impl BsdfParameters {
     /// The same where the texture has a given color.
     pub fn bsdf_with_color(&self, color: Vec3, outside: f32, wetness: f32) -> Bsdf {
         if self.specular == SpecularLobe::Conductor {
-            let specular = Some(Ggx { alpha: self.alpha, f0: color });
+            // A film on a conductor in air is smoother than it, and dims it slightly.
+            let film = if outside > 1.001 { 0.0 } else { wetness };
+            let alpha = self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film;
+            let specular = Some(Ggx { alpha, f0: color * (1.0 - WATER_F0 * film) });
             return Bsdf { specular, diffuse: Vec3::ZERO, transmittance: Vec3::ZERO };
         }
         let p = INNER_REFLECTANCE * wetness * self.porosity;

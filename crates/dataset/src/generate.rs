@@ -8,7 +8,7 @@ use sessile_frames::atomic::{self, Durability, FileError};
 
 use crate::error::DatasetError;
 use crate::recipe::Recipe;
-use crate::sample::{LightCache, Line, make_sample};
+use crate::sample::{Line, SampleCache, make_sample};
 use crate::spec::Spec;
 
 /// File of the resolved spec in a dataset's folder.
@@ -53,7 +53,7 @@ pub fn generate(
     stop: &AtomicBool,
     made: &(dyn Fn() + Sync),
 ) -> Result<(), DatasetError> {
-    let cache = LightCache::default();
+    let cache = SampleCache::default();
     let make = |sample: u64| {
         if stop.load(Ordering::Relaxed) {
             return Ok(());

@@ -34,6 +34,6 @@ pub use error::{DatasetError, SampleError};
 pub use gather::{Totals, gather};
 pub use generate::{generate, recipe_of_line, sample_folder};
 pub use recipe::{Process, Recipe};
-pub use sample::{CameraParameters, IMAGES, LightCache, Line, make_sample};
+pub use sample::{CameraParameters, IMAGES, Line, SampleCache, make_sample};
 pub use spec::Spec;
 pub use street::street;

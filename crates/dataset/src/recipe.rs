@@ -12,8 +12,8 @@ use sessile_geometry::TriMesh;
 use sessile_numerics::sphere_radius;
 use sessile_scene::types::{Amount, DropShape, Scene};
 use sessile_scene::{Diagnostics, Files, Folder, parse_str, quoted};
-use sessile_world::World;
 use sessile_world::random::Stream;
+use sessile_world::{SolidCache, World};
 
 use crate::distribution::Distribution;
 use crate::error::SampleError;
@@ -147,13 +147,16 @@ impl Recipe {
         self.parse(&(self.emitters() + &one.scattered_drops().unwrap_or_default()))
     }
 
-    /// The scene of the sample.
-    pub fn scene(&self) -> Result<Scene, SampleError> {
+    /// The scene of the sample, and its world at the start. Scattered drops without a place, and
+    /// those that do not fit on the solid where they were placed, are left out of the world.
+    pub fn scene(&self, solids: &SolidCache) -> Result<(Scene, World), SampleError> {
         let mut scene = self.parse(&(self.emitters() + &self.scattered_drops()?))?;
+        let own = scene.drops.len() - self.count();
         if self.process == Process::Scatter {
-            self.place_drops(&mut scene)?;
+            self.place_drops(&mut scene, solids)?;
         }
-        Ok(scene)
+        let world = World::build_scattered(&scene, solids, own)?;
+        Ok((scene, world))
     }
 
     /// Number of drops to scatter.
@@ -177,9 +180,9 @@ impl Recipe {
 
     /// Places the scattered drops of a scene at random on the solid, apart from each other; those
     /// without a place are left out.
-    fn place_drops(&self, scene: &mut Scene) -> Result<(), SampleError> {
+    fn place_drops(&self, scene: &mut Scene, solids: &SolidCache) -> Result<(), SampleError> {
         let scattered = scene.drops.split_off(scene.drops.len() - self.count());
-        let world = World::build(scene)?;
+        let world = World::build_scattered(scene, solids, usize::MAX)?;
         let index = scene.solids.iter().position(|solid| solid.name == self.on).unwrap_or(0);
         let solid = world.solids().get(index).ok_or(SampleError::NoSolid)?;
         let surface = MeshPoints::new(solid.mesh());

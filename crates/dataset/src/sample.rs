@@ -10,6 +10,7 @@ use sessile_frames::atomic::{self, Durability, FileError};
 use sessile_model::NoTimer;
 use sessile_render::{Preview, Quality, Still, StillScene, render_still, write_png, write_sample_truth};
 use sessile_scene::types::Scene;
+use sessile_world::SolidCache;
 
 use crate::error::SampleError;
 use crate::recipe::Recipe;
@@ -59,13 +60,20 @@ pub struct Line {
 /// An environment, and its tables for previews.
 type Light = (Arc<Environment>, Option<Preview>);
 
-/// Light tables that samples with the same light share.
+/// What samples share: light tables, and meshes and distance structures of solids.
 #[derive(Debug, Default)]
-pub struct LightCache {
+pub struct SampleCache {
+    lights: Lights,
+    solids: SolidCache,
+}
+
+/// Light tables, by everything that they depend on.
+#[derive(Debug, Default)]
+struct Lights {
     lights: Mutex<BTreeMap<String, Light>>,
 }
 
-impl LightCache {
+impl Lights {
     /// Everything that the tables depend on.
     fn key(scene: &Scene) -> String {
         format!("{:?} {:?}", scene.lights, scene.liquid.refractive_index)
@@ -89,8 +97,10 @@ impl LightCache {
 
     fn keep(&self, scene: &Scene, preview: Option<Preview>) {
         let mut lights = self.lights.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kept @ None)) = lights.get_mut(&Self::key(scene)) {
-            *kept = preview;
+        match (lights.get_mut(&Self::key(scene)), preview) {
+            (Some((_, Some(kept))), Some(preview)) => kept.share_tables(&preview),
+            (Some((_, kept)), preview) => *kept = preview,
+            (None, _) => {}
         }
     }
 }
@@ -99,7 +109,7 @@ impl LightCache {
 const MAX_LIGHTS: usize = 32;
 
 /// Makes a sample in a folder, which appears when it is complete; keeps one that exists.
-pub fn make_sample(recipe: &Recipe, folder: &Path, cache: &LightCache) -> Result<(), SampleError> {
+pub fn make_sample(recipe: &Recipe, folder: &Path, cache: &SampleCache) -> Result<(), SampleError> {
     if folder.join(LINE).is_file() {
         return Ok(());
     }
@@ -131,15 +141,15 @@ fn unfinished_name(folder: &Path) -> PathBuf {
 }
 
 /// Simulates and renders a recipe.
-fn render(recipe: &Recipe, cache: &LightCache) -> Result<(Still, Camera), SampleError> {
-    let scene = recipe.scene()?;
-    let mut model = sessile_sim::build(&scene)?.model;
+fn render(recipe: &Recipe, cache: &SampleCache) -> Result<(Still, Camera), SampleError> {
+    let (scene, world) = recipe.scene(&cache.solids)?;
+    let mut model = sessile_sim::build_in(&scene, world)?.model;
     let end = if recipe.is_initial_state() { 0.0 } else { scene.time.duration };
     while end - model.time() > 1e-9 * end {
         model.step(end - model.time(), &mut NoTimer)?;
     }
     let frame = model.frame();
-    let (environment, mut preview) = cache.get(&scene)?;
+    let (environment, mut preview) = cache.lights.get(&scene)?;
     let materials = SceneMaterials::of(&scene).map_err(sessile_appearance::AppearanceError::from)?;
     let photograph = Photograph::open(&recipe.backdrop).map_err(sessile_appearance::AppearanceError::from)?;
     let assets = SceneAssets { materials, environment, photograph: Some(Arc::new(photograph)) };
@@ -154,7 +164,7 @@ fn render(recipe: &Recipe, cache: &LightCache) -> Result<(Still, Camera), Sample
     };
     let quality = if recipe.quality == "full" { Quality::Full } else { Quality::Preview };
     let still = render_still(&still, quality, &mut preview)?;
-    cache.keep(&scene, preview);
+    cache.lights.keep(&scene, preview);
     Ok((still, camera))
 }
 

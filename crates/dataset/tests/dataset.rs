@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sessile_dataset::{
-    IMAGES, LightCache, Line, Spec, gather, generate, make_sample, recipe_of_line, sample_folder, street,
+    IMAGES, Line, SampleCache, Spec, gather, generate, make_sample, recipe_of_line, sample_folder, street,
 };
 use sessile_images::Image;
 use sessile_render::write_png;
@@ -94,7 +94,7 @@ fn samples_follow_from_their_line_alone_for_any_number_of_threads() {
     fs::create_dir_all(again.join("samples")).unwrap();
     for sample in [3, 1] {
         let recipe = recipe_of_line(&out.join("samples.jsonl"), sample).unwrap();
-        make_sample(&recipe, &sample_folder(&again, sample), &LightCache::default()).unwrap();
+        make_sample(&recipe, &sample_folder(&again, sample), &SampleCache::default()).unwrap();
         for ((name, first), (_, second)) in files(&out, sample).into_iter().zip(files(&again, sample)) {
             assert!(first == second, "sample {sample}: {} differs", name.display());
         }

@@ -33,11 +33,11 @@ use crate::patch;
 use crate::surface_mesh::{ContactLine, Facet, SolidIndex, SurfacePoint, TangentFrame};
 
 /// Largest sag that two blobs can represent, in base radii.
-const MAX_SAG: f64 = 0.22;
+pub(crate) const MAX_SAG: f64 = 0.22;
 /// Elongation that a droplet approaches with increasing speed, in base radii.
-const MAX_STRETCH: f64 = 0.9;
+pub(crate) const MAX_STRETCH: f64 = 0.9;
 /// Speed of half that elongation on a solid without film shedding, in m/s.
-const STRETCH_SPEED: f64 = 0.2;
+pub(crate) const STRETCH_SPEED: f64 = 0.2;
 /// Capillary length of a weightless droplet, in m.
 const WEIGHTLESS: f64 = 1.0;
 /// Offset of a contact line from its tangent plane, in heights, above which a draped body may cut

@@ -74,6 +74,12 @@ pub trait ForceModel {
     /// Base radius, in m.
     fn radius(&self) -> f64;
 
+    /// Whether forces change from one triangle of a plane to the next, beyond what they depend on
+    /// position.
+    fn varies_by_triangle(&self, _facet: &Facet) -> bool {
+        false
+    }
+
     /// Distance along which forces found at a place remain valid, in m.
     fn valid_distance(&self) -> f64 {
         f64::INFINITY

@@ -70,6 +70,7 @@ mod setup;
 mod simd;
 mod sources;
 mod springs;
+mod streaks;
 mod substrate;
 mod surface_mesh;
 mod trails;

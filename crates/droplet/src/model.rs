@@ -1,6 +1,7 @@
 //! The droplet model: sources, flight, the particle step, frames and checkpoints.
 
 mod airborne;
+mod by_hand;
 mod checkpoint;
 mod obstacles;
 
@@ -8,11 +9,13 @@ use airborne::Flight;
 use std::collections::BTreeMap;
 
 use glam::DVec3;
-use sessile_frames::{Event, Frame, VolumeBalance};
-use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
+use sessile_frames::{Event, Frame, VolumeBalance, WetMap};
+use sessile_model::{
+    InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke, View,
+};
 use sessile_scene::{DropShape, Scene};
 use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions};
-use sessile_wetting::{CurvedRest, cap};
+use sessile_wetting::{CurvedRest, Wetting, cap};
 use sessile_world::World;
 use sessile_world::random::Stream;
 
@@ -383,16 +386,43 @@ impl Model for DropletModel {
         };
         let (liquid, drops) = builder.geometry(&self.state.balls);
         let positions = builder.positions(&self.state.balls);
-        let film = self.particles.state.substrate.film_volume();
         Frame {
             time: self.state.time,
             liquid,
             drops,
             positions,
             wet: self.particles.state.substrate.wet_maps(),
-            balance: VolumeBalance { added: self.state.added, lost: self.state.lost, film },
+            balance: self.present_balance(),
             active_cells: self.num_sliding() as u64,
         }
+    }
+
+    fn view(&self, into: &mut View) {
+        self.show(into);
+    }
+
+    fn balance(&self) -> VolumeBalance {
+        self.present_balance()
+    }
+
+    fn wet_maps(&self) -> Vec<WetMap> {
+        self.particles.state.substrate.wet_maps()
+    }
+
+    fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
+        self.add_by_hand(at, velocity, volume)
+    }
+
+    fn take(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
+        Ok(self.take_by_hand(region, share))
+    }
+
+    fn wipe(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
+        Ok(self.wipe_by_hand(stroke))
+    }
+
+    fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
+        self.set_material_by_hand(solid, wetting)
     }
 
     fn world(&self) -> &World {

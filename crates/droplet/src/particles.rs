@@ -6,6 +6,7 @@
 //! ([`contacts`]) and droplets in contact coalesce in order ([`join`]). Pinned droplets cost
 //! nothing in a step.
 
+mod by_hand;
 mod commit;
 mod contacts;
 mod film;

@@ -6,6 +6,7 @@
 
 use glam::{DMat2, DVec3};
 use sessile_shapes::Patch;
+use sessile_wetting::cube_root::cube_root;
 use sessile_world::random::Stream;
 
 use crate::springs::{Balance, Springs};
@@ -25,6 +26,8 @@ pub fn amplitude(speed: f64) -> f64 {
 
 /// The patch of droplet `id` of a radius (in m), its points displaced by up to `amplitude` radii.
 ///
+/// The base is wider than the radius where the balance is lower than that without a force, such that
+/// the patch has the droplet's volume: b³ ∝ 1/height.
 /// `turn` rotates the x axis of the balance into the direction of the force. The basis stays in its
 /// plane.
 pub fn patch(
@@ -43,7 +46,8 @@ pub fn patch(
         let point = point + if index < springs.slices { by.with_z(0.0) } else { by };
         (turn * point.truncate()).extend(point.z).as_vec3().to_array()
     });
-    Patch { base_radius: radius, slices: springs.slices as u32, points: points.collect() }
+    let base_radius = radius / cube_root(balance.height);
+    Patch { base_radius, slices: springs.slices as u32, points: points.collect() }
 }
 
 #[cfg(test)]

@@ -9,12 +9,23 @@ use sessile_world::{Solid, World};
 
 use crate::acceleration::RigidState;
 use crate::error::DropletError;
-use crate::paper::{Paper, PaperSolid};
+use crate::paper::{Coefficients, Paper, PaperSolid};
 use crate::parameters::Parameters;
 use crate::particles::Fidelity;
 use crate::springs::{BalanceCache, Springs};
 use crate::substrate::Substrate;
-use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, close_t_junctions, subdivide};
+use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, TriangleIndex, close_t_junctions, subdivide};
+
+/// Barycentric coordinates at which images are sampled for the average over a triangle: centroids of
+/// the nine triangles that it is divided into by thirds of its edges.
+const TRIANGLE_SAMPLES: [[f64; 3]; 9] = {
+    const N: f64 = 1.0 / 9.0;
+    let (a, b) = ([7.0 * N, N, N], [N, 7.0 * N, N]);
+    let (c, d) = ([N, N, 7.0 * N], [4.0 * N, 4.0 * N, N]);
+    let (e, f) = ([N, 4.0 * N, 4.0 * N], [4.0 * N, N, 4.0 * N]);
+    let (g, h) = ([5.0 * N, 2.0 * N, 2.0 * N], [2.0 * N, 5.0 * N, 2.0 * N]);
+    [a, b, c, d, e, f, g, h, [2.0 * N, 2.0 * N, 5.0 * N]]
+};
 
 /// What the model reads from the scene; constant except for [`Setup::nearby_solids`].
 #[derive(Debug)]
@@ -132,8 +143,8 @@ fn build_surface(
             close_t_junctions(&mut mesh)
                 .map_err(|reason| MeshError::NotManifold { solid: solid.name().into(), reason })?;
         }
-        let is_rough = central_wetting(solid).roughness != [0.0; 2];
-        if scene.fidelity == SceneFidelity::Paper && is_rough {
+        let varies = central_wetting(solid).roughness != [0.0; 2] || !solid.has_uniform_coefficients();
+        if scene.fidelity == SceneFidelity::Paper && varies {
             mesh = subdivide(&mesh, num_divisions(&mesh, 3.0 * scene.resolution.edge, parameters));
         }
         surface.push(solid.name(), &mesh)?;
@@ -157,11 +168,24 @@ fn build_paper(scene: &Scene, world: &World, surface: &SurfaceMesh, meshes: &[Tr
         .zip(surface.facets())
         .map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners))
         .collect();
-    let solids = world.solids().iter().zip(&scene.solids).map(|(solid, described)| {
-        let wetting = central_wetting(solid);
-        let material = scene.materials.iter().find(|material| material.name == described.material);
-        let friction = material.and_then(|material| material.friction).or(scene.droplet.friction);
-        PaperSolid::new(friction, &wetting, &scene.liquid)
+    let mut first = 0;
+    let solids = world.solids().iter().zip(meshes).map(|(solid, mesh)| {
+        let own_first = TriangleIndex::new(first);
+        first += mesh.triangles.len();
+        let at = |uv: DVec2| {
+            let friction = solid.friction_at(uv).or(scene.droplet.friction);
+            Coefficients::new(friction, &solid.wetting_at(uv), &scene.liquid)
+        };
+        if solid.has_uniform_coefficients() {
+            return PaperSolid::Uniform(at(DVec2::splat(0.5)));
+        }
+        let mean = |t: usize| {
+            let samples = mesh.corner_uvs.get(t).map_or(vec![at(DVec2::splat(0.5))], |&uvs| {
+                TRIANGLE_SAMPLES.iter().map(|&[a, b, c]| at(uvs[0] * a + uvs[1] * b + uvs[2] * c)).collect()
+            });
+            Coefficients::mean(&samples).unwrap_or_else(|| at(DVec2::splat(0.5)))
+        };
+        PaperSolid::Varying(own_first, (0..mesh.triangles.len()).map(mean).collect())
     });
     Paper::new(solids.collect(), damping, axes)
 }

@@ -8,7 +8,9 @@
 //! - longitudinal springs of zero rest length join each level to the next and the last to the apex;
 //! - transverse springs close each level, with rest length and stiffness (N + 1 − i)/N of those of
 //!   the basis, which are quasi-rigid;
-//! - one solco link keeps Σ αᵢ hᵢ and thus the volume.
+//! - one solco link keeps Σ αᵢ hᵢ and thus the volume;
+//! - the weight is distributed over the points as over a homogeneous surface: each carries the
+//!   share of the base area that is nearest to it.
 //!
 //! **The weights of the solco link.** When level i is the basis scaled by sᵢ = (N + 1 − i)/N, the
 //! body between two levels is a frustum of volume (S/3)(hᵢ₊₁ − hᵢ)(sᵢ² + sᵢsᵢ₊₁ + sᵢ₊₁²). With k =
@@ -18,6 +20,11 @@
 //! ```text
 //! V = S/(3N²) Σ αᵢ hᵢ        αᵢ = 6 (N + 1 − i) for 2 ≤ i ≤ N,   α_{N+1} = 1        (h₁ = 0)
 //! ```
+//!
+//! Along the normal the constraints a (volume) and d (weight) compete: the solco gives by its
+//! stiffness, and the shape is then scaled to the droplet's volume, flatter and wider under a weight
+//! and longer and narrower where it hangs. Its rest sum is such that nothing gives without a force.
+//! The default stiffness flattens water droplets as Young–Laplace does at 90°.
 //!
 //! The balance is found by damped motion. All forces on a level are equal, so each level stays a
 //! translated and scaled copy of the basis, as the paper proves and a test checks.
@@ -60,7 +67,7 @@ pub struct Springs {
 impl Default for Springs {
     /// M = 3 and N = 2 as in the paper; a droplet of 4 µL of water leans visibly.
     fn default() -> Self {
-        Self { slices: 3, levels: 2, longitudinal: 1.0, transverse: RIGID, guide: 0.02, volume: 20.0 }
+        Self { slices: 3, levels: 2, longitudinal: 0.7, transverse: RIGID, guide: 0.02, volume: 0.02 }
     }
 }
 
@@ -69,6 +76,8 @@ impl Default for Springs {
 pub struct Balance {
     /// Points, level by level from the basis, slice by slice, then the apex.
     pub points: Vec<DVec3>,
+    /// Sum of heights over that without a force: below 1 under a weight, above where it hangs.
+    pub height: f64,
     /// Number of steps taken.
     pub steps: usize,
 }
@@ -88,6 +97,29 @@ impl Springs {
         if level == self.levels { self.levels * self.slices } else { level * self.slices + slice % self.slices }
     }
 
+    /// Share of the weight that each point of level `i` (1 for the basis, N + 1 for the apex)
+    /// carries: the part of the base area between the middles to the next levels.
+    pub fn weight_share(&self, i: usize) -> f64 {
+        let n = self.levels as f64;
+        let middle = |i: f64| ((n + 0.5 - i) / n).clamp(0.0, 1.0).powi(2);
+        let outer = if i == 1 { 1.0 } else { middle(i as f64 - 1.0) };
+        (outer - middle(i as f64)) / if i > self.levels { 1.0 } else { self.slices as f64 }
+    }
+
+    /// Rest sum of the solco link at which the balance without a force has the sum `wanted`.
+    ///
+    /// Under a force P on every point the longitudinal springs between the levels i and i + 1 carry
+    /// P/M + (N − i) P each, which gives the heights.
+    fn rest_sum(&self, wanted: f64) -> f64 {
+        let (m, n) = (self.slices as f64, self.levels);
+        let (mut height, mut sum) = (0.0, 0.0);
+        for i in 1..=n {
+            height += (1.0 / m + (n - i) as f64) / self.longitudinal;
+            sum += self.weight(i + 1) * height;
+        }
+        wanted * (1.0 + 1.0 / (self.volume * sum))
+    }
+
     /// Balance of a droplet of unit radius and `volume` (in r³) under a `force` (in γr, z out of
     /// the plane) distributed over its points.
     pub fn balance(&self, volume: f64, force: DVec3) -> Balance {
@@ -96,6 +128,7 @@ impl Springs {
         let side = 2.0 * (PI / m as f64).sin();
         let area = 0.5 * m as f64 * (TAU / m as f64).sin();
         let wanted = 3.0 * (n * n) as f64 * volume / area;
+        let rest_sum = self.rest_sum(wanted);
         // Start from a cone of the right volume.
         let height = 3.0 * volume / area;
         let mut points: Vec<DVec3> = (0..n)
@@ -106,7 +139,6 @@ impl Springs {
             })
             .collect();
         points.push(DVec3::new(0.0, 0.0, height));
-        let share = force / points.len() as f64;
         let mut velocities = vec![DVec3::ZERO; points.len()];
         let mut forces = vec![DVec3::ZERO; points.len()];
         // Unit masses: the stiffest spring sets the step, and drag damps the slowest motion
@@ -117,7 +149,7 @@ impl Springs {
         let mut steps = 0;
         while steps < MAX_STEPS {
             steps += 1;
-            self.forces(&points, share, wanted, side, &mut forces);
+            self.forces(&points, force, rest_sum, side, &mut forces);
             let worst = forces.iter().map(|f| f.length()).fold(0.0, f64::max);
             if worst < MAX_RESIDUAL {
                 break;
@@ -127,12 +159,23 @@ impl Springs {
                 *point += *velocity * dt;
             }
         }
-        Balance { points, steps }
+        let height = self.sum(&points) / wanted;
+        Balance { points, height, steps }
     }
 
-    fn forces(&self, points: &[DVec3], share: DVec3, wanted: f64, side: f64, forces: &mut [DVec3]) {
+    /// Weighted sum of the heights, Σ αᵢ hᵢ.
+    fn sum(&self, points: &[DVec3]) -> f64 {
         let (m, n) = (self.slices, self.levels);
-        forces.fill(share);
+        let mean = |level: usize| points[level * m..(level + 1) * m].iter().map(|p| p.z).sum::<f64>() / m as f64;
+        let levels = (1..n).map(|level| self.weight(level + 1) * mean(level)).sum::<f64>();
+        levels + self.weight(n + 1) * points[n * m].z
+    }
+
+    fn forces(&self, points: &[DVec3], force: DVec3, rest_sum: f64, side: f64, forces: &mut [DVec3]) {
+        let (m, n) = (self.slices, self.levels);
+        for (index, own) in forces.iter_mut().enumerate() {
+            *own = force * self.weight_share(index / m + 1);
+        }
         let spring = |forces: &mut [DVec3], a: usize, b: usize, stiffness: f64, rest: f64| {
             let way = points[b] - points[a];
             let length = way.length();
@@ -140,13 +183,7 @@ impl Springs {
             forces[a] += pull;
             forces[b] -= pull;
         };
-        let mut sum = 0.0;
-        for level in 0..=n {
-            let weight = self.weight(level + 1) / if level == n { 1.0 } else { m as f64 };
-            let count = if level == n { 1 } else { m };
-            sum += (0..count).map(|slice| weight * points[self.index(level, slice)].z).sum::<f64>();
-        }
-        let push = self.volume * (wanted - sum);
+        let push = self.volume * (rest_sum - self.sum(points));
         for level in 0..n {
             let part = (n - level) as f64 / n as f64;
             for slice in 0..m {
@@ -243,7 +280,7 @@ mod tests {
     #[test]
     fn levels_are_the_basis_translated_and_scaled_and_the_volume_is_kept() {
         for (slices, levels) in [(3, 2), (5, 3), (8, 4)] {
-            let springs = Springs { slices, levels, ..Springs::default() };
+            let springs = Springs { slices, levels, volume: 20.0, ..Springs::default() };
             let balance = springs.balance(2.0, DVec3::new(0.8, -0.3, -0.5));
             assert!(balance.steps < MAX_STEPS, "{slices} × {levels} did not come to rest");
             let at = |level: usize, slice: usize| balance.points[springs.index(level, slice)];
@@ -259,6 +296,32 @@ mod tests {
             let volume = volume_of(&springs, &balance);
             assert!((volume / 2.0 - 1.0).abs() < 0.05, "{slices} × {levels}: volume {volume}");
         }
+    }
+
+    #[test]
+    fn points_carry_the_whole_weight_as_a_homogeneous_surface() {
+        for (slices, levels) in [(3, 2), (5, 3), (8, 4)] {
+            let springs = Springs { slices, levels, ..Springs::default() };
+            let of_levels: f64 = (1..=levels).map(|i| slices as f64 * springs.weight_share(i)).sum();
+            let apex = springs.weight_share(levels + 1);
+            assert!((of_levels + apex - 1.0).abs() < 1e-12, "{of_levels} and {apex}");
+            // All points at the apex are one: its disc against the ring around it.
+            let ring = slices as f64 * springs.weight_share(levels);
+            assert!((ring / apex - 8.0).abs() < 1e-9, "{ring} and {apex}");
+        }
+    }
+
+    /// Height over base radius of the force-free shape, relative to that under a weight (in γr):
+    /// (h/b) ∝ s and b³ s is the volume.
+    #[test]
+    fn a_weight_flattens_a_droplet_and_a_pull_lengthens_it() {
+        let springs = Springs::default();
+        let height = |out: f64| springs.balance(2.0, DVec3::Z * out).height;
+        assert!((height(0.0) - 1.0).abs() < 0.02, "{}", height(0.0));
+        let heights: Vec<f64> = [-2.0, -1.0, -0.43, 0.0, 0.43, 1.0].into_iter().map(height).collect();
+        assert!(heights.windows(2).all(|pair| pair[0] < pair[1]), "{heights:?}");
+        // 4 and 40 µL of water.
+        assert!(height(-2.02) / height(-0.435) < 0.9, "{} and {}", height(-2.02), height(-0.435));
     }
 
     #[test]

@@ -125,6 +125,47 @@ impl Substrate {
         Self { maps, charts, laws }
     }
 
+    /// Derives the laws of a solid from its wetting again; wetness and film stay.
+    pub fn refresh_laws(
+        &mut self,
+        solid: SolidIndex,
+        mesh: &TriMesh,
+        built: &Solid,
+        liquid: &Liquid,
+        parameters: &Parameters,
+    ) {
+        let fresh = MapBuilder { solid, built, liquid, parameters }.build(mesh, &mut self.laws);
+        let texels = std::mem::take(&mut self.maps[solid].texels);
+        self.maps[solid] = SurfaceMap { texels, ..fresh };
+        self.drop_unused_laws();
+    }
+
+    /// Removes laws that no map uses, so that changes by hand do not accumulate.
+    fn drop_unused_laws(&mut self) {
+        let mut used = vec![false; self.laws.len()];
+        for map in &self.maps {
+            map.laws.iter().for_each(|&law| used[usize::from(law)] = true);
+            used[usize::from(map.uniform)] |= map.laws.is_empty();
+        }
+        let mut kept = Vec::new();
+        let numbers: Vec<u16> = used
+            .iter()
+            .zip(&self.laws)
+            .map(|(&is_used, law)| {
+                let number = kept.len() as u16;
+                if is_used {
+                    kept.push(*law);
+                }
+                number
+            })
+            .collect();
+        self.laws = kept;
+        for map in &mut self.maps {
+            map.laws.iter_mut().for_each(|law| *law = numbers[usize::from(*law)]);
+            map.uniform = numbers[usize::from(map.uniform)];
+        }
+    }
+
     /// The law at a point.
     #[inline]
     pub fn law(&self, surface: &SurfaceMesh, at: SurfacePoint) -> &SlidingLaw {

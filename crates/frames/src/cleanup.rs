@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::atomic::{self, FileError, is_temporary};
 use crate::checkpoint;
@@ -20,13 +20,13 @@ const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "d
 
 impl RunFolder {
     /// Removes the frames after `last` (all if `None`) with their wet maps, fields, measures and
-    /// images, and the video. Images are numbered from `start_frame`; others are removed too.
+    /// images, and the videos. Images are numbered from `start_frame`; others are removed too.
     pub fn remove_after(&self, last: Option<u64>, start_frame: u64) -> Result<(), FolderError> {
         let removed = |frame: u64| last.is_none_or(|last| frame > last);
         measures_file::truncate_after(&self.measures_path(), last)?;
         self.remove_frame_files(removed, |shown| shown.checked_sub(start_frame).is_none_or(removed))?;
         if let Ok(info) = self.read_info() {
-            atomic::remove(&self.video_path(&info.name))?;
+            self.remove_videos(&info.name)?;
         }
         self.forget_missing();
         Ok(())
@@ -43,16 +43,28 @@ impl RunFolder {
         }
         checkpoint::remove(&self.checkpoint_path())?;
         remove_temporaries(self.root())?;
+        if let Some(name) = name {
+            self.remove_videos(&name)?;
+        }
+        for folder in subfolders(&self.renders_path())? {
+            remove_if_empty(&folder)?;
+        }
         for folder in PARTS {
             remove_if_empty(&self.root().join(folder))?;
-        }
-        if let Some(name) = name {
-            atomic::remove(&self.video_path(&name))?;
         }
         for path in [self.measures_path(), self.scene_path(), self.info_path()] {
             atomic::remove(&path)?;
         }
         self.forget_missing();
+        Ok(())
+    }
+
+    /// Removes the video of the run, and those of its parts.
+    fn remove_videos(&self, name: &str) -> Result<(), FileError> {
+        atomic::remove(&self.video_path(name))?;
+        for folder in subfolders(&self.renders_path())? {
+            atomic::remove(&folder.join(format!("{name}.mp4")))?;
+        }
         Ok(())
     }
 
@@ -65,8 +77,14 @@ impl RunFolder {
     ) -> Result<(), FileError> {
         let root = self.root();
         remove_numbered(&root.join("frames"), &["ply", "drops"], &removed)?;
-        remove_numbered(&root.join("pictures"), &["png", "exr"], &removed_image)?;
+        remove_numbered(&self.pictures_path(), &["png", "exr"], &removed_image)?;
         remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &removed_image)?;
+        for folder in subfolders(&self.renders_path())? {
+            remove_numbered(&folder, &["png", "exr"], &removed_image)?;
+            let truth = folder.join("ground-truth");
+            remove_numbered(&truth, &GROUND_TRUTH, &removed_image)?;
+            remove_if_empty(&truth)?;
+        }
         let fields = root.join("fields");
         for entry in entries(&fields)? {
             // In any format: only the frame number counts.
@@ -75,13 +93,9 @@ impl RunFolder {
                 atomic::remove(&fields.join(entry))?;
             }
         }
-        let wet = root.join("wet");
-        for solid in entries(&wet)? {
-            let maps = wet.join(solid);
-            if maps.is_dir() {
-                remove_numbered(&maps, &["png"], &removed)?;
-                remove_if_empty(&maps)?;
-            }
+        for maps in subfolders(&root.join("wet"))? {
+            remove_numbered(&maps, &["png"], &removed)?;
+            remove_if_empty(&maps)?;
         }
         Ok(())
     }
@@ -108,14 +122,19 @@ pub(crate) fn remove_temporaries(root: &Path) -> Result<(), FileError> {
     for folder in PARTS {
         remove_in(&root.join(folder))?;
     }
-    let wet = root.join("wet");
-    for solid in entries(&wet)? {
-        let maps = wet.join(solid);
-        if maps.is_dir() {
-            remove_in(&maps)?;
-        }
+    for maps in subfolders(&root.join("wet"))? {
+        remove_in(&maps)?;
+    }
+    for folder in subfolders(&root.join("renders"))? {
+        remove_in(&folder)?;
+        remove_in(&folder.join("ground-truth"))?;
     }
     Ok(())
+}
+
+/// The folders in a folder, sorted.
+fn subfolders(parent: &Path) -> Result<Vec<PathBuf>, FileError> {
+    Ok(entries(parent)?.into_iter().map(|name| parent.join(name)).filter(|path| path.is_dir()).collect())
 }
 
 fn remove_if_empty(folder: &Path) -> Result<(), FileError> {

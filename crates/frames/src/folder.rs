@@ -36,7 +36,8 @@ const LOCK: &str = ".lock";
 const MEASURES: &str = "measure.jsonl";
 
 /// Subfolders of a run folder.
-pub(crate) const PARTS: [&str; 7] = ["frames", "solids", "wet", "fields", "checkpoint", "pictures", "ground-truth"];
+pub(crate) const PARTS: [&str; 8] =
+    ["frames", "solids", "wet", "fields", "checkpoint", "pictures", "ground-truth", "renders"];
 
 /// Why an operation on a run folder failed.
 #[derive(Debug, thiserror::Error)]
@@ -232,14 +233,24 @@ impl RunFolder {
         self.root.join("checkpoint")
     }
 
+    /// `pictures/`: the images of the whole run.
+    pub fn pictures_path(&self) -> PathBuf {
+        self.root.join("pictures")
+    }
+
+    /// `renders/`: folders with images of some frames or with other settings.
+    pub fn renders_path(&self) -> PathBuf {
+        self.root.join("renders")
+    }
+
     /// `pictures/00000.png`; images are numbered from the scene's `time.start_frame`.
     pub fn image_path(&self, frame: u64) -> PathBuf {
-        self.root.join("pictures").join(frame_file(frame, "png"))
+        self.pictures_path().join(frame_file(frame, "png"))
     }
 
     /// `pictures/00000.exr`: the same image in linear color, with its layers.
     pub fn layers_path(&self, frame: u64) -> PathBuf {
-        self.root.join("pictures").join(frame_file(frame, "exr"))
+        self.pictures_path().join(frame_file(frame, "exr"))
     }
 
     /// `ground-truth/`: clean views, masks, ids, depth and refraction flow.
@@ -445,16 +456,18 @@ impl Drop for RunFolder {
 
 /// Returns an error if a part of a run folder that is written in place is a symbolic link.
 fn refuse_links(root: &Path) -> Result<(), FolderError> {
-    let wet = root.join("wet");
+    let parents = [root.join("wet"), root.join("renders")];
     let parts = PARTS.iter().map(|part| root.join(part)).chain([root.join(LOCK), root.join(MEASURES)]);
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if let Some(path) = parts.into_iter().find(|path| is_link(path)) {
         return Err(FolderError::Link { path });
     }
-    match entries(&wet)?.into_iter().map(|name| wet.join(name)).find(|path| is_link(path)) {
-        Some(path) => Err(FolderError::Link { path }),
-        None => Ok(()),
+    for parent in parents {
+        if let Some(path) = entries(&parent)?.into_iter().map(|name| parent.join(name)).find(|path| is_link(path)) {
+            return Err(FolderError::Link { path });
+        }
     }
+    Ok(())
 }
 
 /// Names of the entries of a folder, sorted; none if it does not exist.

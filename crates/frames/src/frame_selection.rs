@@ -1,5 +1,6 @@
 //! Selection of frames on the command line: `12`, `10..20`, `10..`, `..20`, `last` or `all`.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A selection of frames; ranges include both ends.
@@ -47,6 +48,18 @@ pub enum FrameSelectionError {
     None,
 }
 
+impl fmt::Display for FrameSelection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = |end: Option<u64>| end.map(|number| number.to_string()).unwrap_or_default();
+        match *self {
+            Self::All => f.write_str("all"),
+            Self::Last => f.write_str("last"),
+            Self::Range(first, last) if first.is_some() && first == last => f.write_str(&end(first)),
+            Self::Range(first, last) => write!(f, "{}..{}", end(first), end(last)),
+        }
+    }
+}
+
 impl FromStr for FrameSelection {
     type Err = FrameSelectionError;
 
@@ -92,6 +105,13 @@ mod tests {
 
     fn chosen(text: &str) -> Result<Vec<u64>, FrameSelectionError> {
         text.parse::<FrameSelection>()?.of(&[0, 1, 2, 3, 4])
+    }
+
+    #[test]
+    fn selections_are_printed_as_they_are_read() {
+        for text in ["all", "last", "3..7", "3..", "..7", "5"] {
+            assert_eq!(text.parse::<FrameSelection>().unwrap().to_string(), text);
+        }
     }
 
     #[test]

@@ -61,6 +61,23 @@ pub enum JobsError {
         /// Ids of the jobs, separated by spaces.
         jobs: String,
     },
+    /// Slurm does not tell whether jobs of the plan are queued.
+    #[error(
+        "jobs of {} may be queued or running, and Slurm does not tell: {problem}; repeat the command when it responds",
+        folder.display()
+    )]
+    QueueUnknown {
+        /// The folder.
+        folder: PathBuf,
+        /// What its program printed.
+        problem: String,
+    },
+    /// Another process submits the plan.
+    #[error("another process is submitting the plan in {}", folder.display())]
+    Submitting {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A process on this machine executes the plan.
     #[error("another process is executing the plan in {}; stop it or wait for it first", folder.display())]
     Executing {

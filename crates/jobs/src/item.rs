@@ -65,6 +65,20 @@ impl Item<'_> {
     /// Executes the item unless it is done; `stop` asks the process to save and end.
     pub fn execute(&self, program: &Path, threads: usize, stop: &AtomicBool) -> Result<Outcome, JobsError> {
         let Some(mut log) = self.lock()? else { return Ok(Outcome::Busy) };
+        let outcome = self.execute_locked(&mut log, program, threads, stop);
+        // Processes that other threads are starting have inherited the file until they execute
+        // their program; they must not keep the lock.
+        let _unsupported: std::io::Result<()> = log.unlock();
+        outcome
+    }
+
+    fn execute_locked(
+        &self,
+        log: &mut File,
+        program: &Path,
+        threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, JobsError> {
         let [done, failed] = ["done", "failed"].map(|extension| self.stage.path(self.folder, self.item, extension));
         let output = self.stage.output_of(self.folder, self.item);
         // It may have been completed since it was found to be waiting.
@@ -91,7 +105,7 @@ impl Item<'_> {
         } else if code == Some(i32::from(TRY_AGAIN)) {
             Ok(Outcome::Busy)
         } else {
-            let reason = reason(&mut log, start, status);
+            let reason = reason(log, start, status);
             atomic::write(&failed, reason.as_bytes(), Durability::Handed)?;
             Ok(Outcome::Failed(reason))
         }

@@ -30,8 +30,8 @@ pub struct Plan {
 pub struct Stage {
     /// Name: a folder in `jobs/`.
     pub name: String,
-    /// Arguments of the program, with `{folder}`, `{item}` (five digits), `{first}` and `{last}`
-    /// (numbers of units) and `{threads}`.
+    /// Arguments of the program, with `{folder}`, `{item}` and `{unit}` (its first unit; both with
+    /// five digits), `{first}` and `{last}` (numbers of units) and `{threads}`.
     pub command: Vec<String>,
     /// Number of the first unit.
     pub first: u64,
@@ -108,6 +108,7 @@ impl Stage {
         let units = self.units_of(item);
         template
             .replace("{item}", &format!("{item:05}"))
+            .replace("{unit}", &format!("{:05}", units.start))
             .replace("{first}", &units.start.to_string())
             .replace("{last}", &units.end.saturating_sub(1).to_string())
     }

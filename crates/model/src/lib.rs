@@ -4,12 +4,18 @@
 //! threads: parallel work runs on the caller's rayon pool, the caller's [`StageTimer`] measures
 //! time, and state is saved and restored as bytes.
 
+mod interaction;
 mod report;
+mod view;
 
+use glam::DVec3;
+pub use interaction::{BLADE_FILM, InteractionError, Region, Stroke, Tool, check_added};
 pub use report::{StageReports, StepReport};
 pub use sessile_frames::StageValue;
-use sessile_frames::{Frame, GridFields};
+use sessile_frames::{Frame, GridFields, VolumeBalance, WetMap};
+use sessile_wetting::Wetting;
 use sessile_world::World;
+pub use view::{DROP_STRIDE, DropView, SurfaceView, View, cap_height};
 
 /// A simulation in progress.
 pub trait Model: Send {
@@ -41,6 +47,50 @@ pub trait Model: Send {
 
     /// The solids, for moving one interactively.
     fn world_mut(&mut self) -> &mut World;
+
+    /// The present liquid as flat arrays, for a window that shows it many times a second.
+    fn view(&self, into: &mut View) {
+        into.set_frame(&self.frame());
+    }
+
+    /// The present volume balance.
+    fn balance(&self) -> VolumeBalance {
+        self.frame().balance
+    }
+
+    /// The present wetness of the solids.
+    fn wet_maps(&self) -> Vec<WetMap> {
+        self.frame().wet
+    }
+
+    /// Adds a drop of `volume` (in m³) with its center at `at` (in m) and a velocity (in m/s).
+    ///
+    /// Liquid that touches a solid is on it at once; inside a drop it adds to that drop.
+    fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
+        let _ = (at, velocity, volume);
+        Err(InteractionError::Unsupported { what: "adding a drop by hand" })
+    }
+
+    /// Takes a share (0 to 1) of the drops and films whose places are in a region away, and returns
+    /// their volume, in m³. It counts as a negative addition.
+    fn take(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
+        let _ = (region, share);
+        Err(InteractionError::Unsupported { what: "taking liquid away by hand" })
+    }
+
+    /// Wipes the solids with a tool, and returns the volume that is on the tool afterwards more
+    /// than before, in m³. It counts as a negative addition.
+    fn wipe(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
+        let _ = stroke;
+        Err(InteractionError::Unsupported { what: "wiping" })
+    }
+
+    /// Gives a solid a uniform wetting in place of its material's; `None` returns to the material.
+    ///
+    /// Drops at rest are reassessed in the next step.
+    fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
+        Ok(self.world_mut().set_material(solid, wetting)?)
+    }
 
     /// Everything needed to resume, except what the scene defines.
     fn save(&self) -> Vec<u8>;

@@ -10,7 +10,8 @@
 //! - ties of affinity are decided by the seeded impurities of the cells, so that a second drop
 //!   chooses like the first;
 //! - candidates outside the pane do not count, and what leaves the lowest row is lost;
-//! - one pass is done per frame interval: the paper records one animation step per frame;
+//! - passes follow each other at the interval `pane.pass`; in between drops are shown on their way
+//!   from cell to cell, and the fine spots under the part of it that they have covered are wet;
 //! - wind is a tangential force, in units of the drop's weight, that adds to gravity as a vector.
 //!   The magnitude of the sum scales the weight that is compared with the critical ones; its
 //!   direction shifts the three candidates sideways by a column for every 45°, one at most. Without
@@ -47,6 +48,15 @@ pub struct CellDrop {
     pub has_moved: bool,
     /// Amount of water, in m³.
     pub volume: f64,
+    /// Part of it that the drop met in this cell when it moved here in the last pass, in m³.
+    pub met: f64,
+}
+
+impl CellDrop {
+    /// Displacement of its last move, in cells.
+    pub fn step(&self) -> DVec2 {
+        DVec2::new(f64::from(self.shift), -1.0)
+    }
 }
 
 /// The water of all cells.
@@ -179,6 +189,7 @@ impl Automaton {
             moves.clear();
             for &from in row {
                 let drop = &mut self.cells[from.get()];
+                drop.met = 0.0;
                 let critical = if drop.moving { weights.dynamic_critical } else { weights.static_critical };
                 drop.moving = drop.id.is_some() && pull * drop.volume > critical && drop.volume > weights.residue;
                 if drop.moving {
@@ -192,9 +203,21 @@ impl Automaton {
         count
     }
 
-    /// Wets the substrate under every drop that has just moved.
-    pub fn wet_paths(&self, substrate: &Substrate, context: &StepContext) {
-        self.active.iter().for_each(|&cell| self.wet_under(substrate, cell, context));
+    /// Wets the fine spots along the routes of all drops that moved in the last pass, up to the
+    /// `part` of them that has been covered.
+    pub fn wet_routes(&self, substrate: &Substrate, context: &StepContext, part: f64) {
+        let spots = f64::from(substrate.fine);
+        for &cell in self.active.iter().filter(|cell| self.cells[cell.get()].moving) {
+            let (drop, law) = (&self.cells[cell.get()], substrate.law(cell));
+            let Some(radius) = context.advancing_radius(law, drop.volume - drop.met) else { continue };
+            let (end, route) = (substrate.center_of(cell), drop.step() * substrate.cell_size);
+            // A disc per fine spot.
+            let count = (spots * drop.step().length() * part).ceil();
+            for k in 0..=count as u32 {
+                let ahead = (f64::from(k) / (spots * drop.step().length())).min(part);
+                substrate.wet_disc(end - route * (1.0 - ahead), radius, raggedness(law));
+            }
+        }
     }
 
     /// Wets the substrate under a cell's drop.
@@ -245,9 +268,11 @@ impl Automaton {
             return;
         };
         let target = &mut self.cells[to.get()];
-        let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, ..drop };
+        let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, met: 0.0, ..drop };
         if let Some(present) = target.id {
             arrived.volume += target.volume;
+            // Several drops may move into a cell in one pass: the first one's route is shown.
+            arrived.met = target.volume;
             if drop.id != Some(present) {
                 self.absorbed.push(Absorbed { id: present, cell: to, volume: target.volume });
             }

@@ -108,7 +108,7 @@ fn cell_drops(
         let law = substrate.law(cell);
         let radius = context.advancing_radius(law, water.volume);
         let radius = radius.unwrap_or_else(|| ball_radius(water.volume));
-        let step = DVec2::new(f64::from(water.shift), -1.0);
+        let step = water.step();
         let speed = step.length() * substrate.cell_size / row_time;
         let drop = PaneDrop {
             radius,

@@ -8,17 +8,18 @@ use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
 use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
-use sessile_sliding::{Ball, DropId, SlotIndex, survivor};
+use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
 use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
 
+use crate::automaton::{Automaton, CellDrop};
 use crate::bodies::Bodies;
 use crate::drops::PaneDrop;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
 use crate::parameters::PARAMETERS;
 use crate::physical::Physical;
-use crate::substrate::{Substrate, raggedness};
+use crate::substrate::{CellIndex, Substrate, raggedness};
 
 /// A drop of a frame.
 pub type Shown = (Instance, DropState);
@@ -106,8 +107,8 @@ impl Display<'_> {
         })
     }
 
-    /// The shape of a puddle that has not moved, which no ellipsoid resembles: its Young–Laplace
-    /// profile. `None` for other drops.
+    /// The shape of a puddle or of a steep drop that has not moved, which no ellipsoid resembles: its
+    /// Young–Laplace profile. `None` for other drops.
     fn puddle(&self, drop: &PaneDrop, substrate: &Substrate) -> Option<Shape> {
         let (context, law) = (self.context, substrate.law_at(drop.position));
         let (liquid, normal) = (&context.liquid, context.normal_acceleration);
@@ -115,10 +116,10 @@ impl Display<'_> {
             return None;
         }
         let capillary_length = liquid.capillary_length(normal);
-        if drop.radius < PARAMETERS.puddle_radius * capillary_length {
+        let angle = self.angle_of(drop, law);
+        if drop.radius < PARAMETERS.puddle_radius * capillary_length && angle < PARAMETERS.steep_angle {
             return None;
         }
-        let angle = self.angle_of(drop, law);
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, normal, liquid)?;
         let force = context.force(drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
@@ -159,22 +160,43 @@ impl Display<'_> {
         }
     }
 
-    /// All bodies of the paper mode, each under the id of its largest drop.
-    pub fn paper(&self, bodies: &Bodies, substrate: &Substrate) -> Vec<Shown> {
-        let drop = |member: &usize| &bodies.drops[*member].1;
+    /// All bodies of the paper mode, each under the id of its largest drop; drops that moved in the
+    /// last pass have `covered` that part of their routes.
+    pub fn paper(&self, bodies: &Bodies, substrate: &Substrate, automaton: &Automaton, covered: f64) -> Vec<Shown> {
+        let member = |member: &usize| &bodies.drops[*member];
         bodies
             .members
             .par_iter()
             .map(|members| {
-                let largest = drop(&members[survivor(members.iter().map(|m| (drop(m).volume, drop(m).id)))]);
+                let largest = survivor(members.iter().map(|m| (member(m).1.volume, member(m).1.id)));
+                let parts = |(cell, drop): &(CellIndex, PaneDrop)| {
+                    self.parts(drop, &automaton.cells[cell.get()], substrate, covered)
+                };
+                let shown = parts(member(&members[largest]))[0].unwrap_or(member(&members[largest]).1);
                 let mut balls = Vec::new();
-                for drop in members.iter().map(drop) {
-                    self.shape_of(drop, substrate).push_balls(drop.position - largest.position, &mut balls);
+                for drop in members.iter().flat_map(|m| parts(member(m))).flatten() {
+                    self.shape_of(&drop, substrate).push_balls(drop.position - shown.position, &mut balls);
                 }
-                let volume = members.iter().map(|m| drop(m).volume).sum();
-                self.on_pane(largest, volume, Shape::Metaballs(balls))
+                let volume = members.iter().map(|m| member(m).1.volume).sum();
+                self.on_pane(&shown, volume, Shape::Metaballs(balls))
             })
             .collect()
+    }
+
+    /// A drop on its way from cell to cell, and the water that it will meet at its end.
+    fn parts(&self, drop: &PaneDrop, water: &CellDrop, substrate: &Substrate, covered: f64) -> [Option<PaneDrop>; 2] {
+        if !water.moving || covered >= 1.0 {
+            return [Some(*drop), None];
+        }
+        let law = substrate.law_at(drop.position);
+        let of_volume = |volume: f64| {
+            let radius = self.context.advancing_radius(law, volume).unwrap_or_else(|| ball_radius(volume));
+            PaneDrop { volume, radius, merge_radius: (radius * law.overhang) as f32, ..*drop }
+        };
+        let position = drop.position - water.step() * (substrate.cell_size * (1.0 - covered));
+        let met = PaneDrop { sliding: false, speed: 0.0, ..of_volume(water.met) };
+        let moving = PaneDrop { position, ..of_volume(water.volume - water.met) };
+        [Some(moving), (water.met > 0.0).then_some(met)]
     }
 }
 

@@ -1,15 +1,19 @@
 //! The pane model: a step, a frame, a checkpoint.
 
+mod by_hand;
+
 use std::collections::BTreeMap;
 
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Frame, FrameGeometry, VolumeBalance};
-use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
+use sessile_frames::{Event, Frame, FrameGeometry, VolumeBalance, WetMap};
+use sessile_model::{
+    InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke, View,
+};
 use sessile_scene::{DropShape, Fidelity, Scene};
 use sessile_sliding::{Ball, DropId, IdCounter, ModelState, Projectile, apply_emissions, ball_radius};
-use sessile_wetting::cap;
 use sessile_wetting::table::ShapeTable;
+use sessile_wetting::{Wetting, cap};
 use sessile_world::random::Stream;
 use sessile_world::{World, WorldState};
 
@@ -335,16 +339,23 @@ impl PaperSolver {
     /// Does a pass of Algorithm 1 if one is due at the time `end` (in s).
     fn pass_if_due(&mut self, end: f64, interval: f64, context: &StepContext, gravity: f64) -> StageReports {
         let mut report = StageReports::default();
-        // Frames coincide with passes; rounding must not put a pass behind its frame.
+        // Rounding must not put a pass behind a frame at the same time.
         if end >= self.next_pass(interval) - 1e-6 * interval {
             let wind = self.wind_per_weight(context, gravity);
             let Self { substrate, automaton, weights, passes } = self;
+            // What the last pass began has arrived.
+            automaton.wet_routes(substrate, context, 1.0);
             let moved = automaton.pass(substrate, weights, wind);
-            automaton.wet_paths(substrate, context);
             *passes += 1;
             report.add("pass.moves", moved);
         }
+        self.automaton.wet_routes(&self.substrate, context, self.covered(end, interval));
         report
+    }
+
+    /// Part of the routes of the last pass that is covered at a time (in s), 0 to 1.
+    fn covered(&self, time: f64, interval: f64) -> f64 {
+        (time / interval - self.passes as f64).clamp(0.0, 1.0)
     }
 
     /// The bodies of liquid on the pane.
@@ -376,6 +387,7 @@ impl Model for Pane {
     fn step(&mut self, limit: f64, timer: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.step_length(limit);
         let end = self.state.time + dt;
+        let before = self.poses();
         self.world.advance_to(end);
         let frame = self.frame_now();
         let context = self.context(&frame);
@@ -387,6 +399,7 @@ impl Model for Pane {
         let landed = self.fly(&frame, &context, end);
         let mut stages = self.advance_drops((dt, end), &context, &mut events, timer);
         stages.add("flight.landed", landed);
+        stages.add("solids.pushed_drops", self.push_drops(&before, &frame, &context));
         stages.add("flight.detached", self.release_detached(&frame));
         self.state.time = end;
         self.check_obstacles(&frame, &context);
@@ -407,7 +420,10 @@ impl Model for Pane {
         let mut shown = match &self.solver {
             Solver::Physical(physical) => display(initial_angles).physical(physical),
             Solver::Paper(paper) => {
-                display(&later).paper(&paper.bodies(self.setup.pass_interval, &context), &paper.substrate)
+                let interval = self.setup.pass_interval;
+                let bodies = paper.bodies(interval, &context);
+                let covered = paper.covered(self.state.time, interval);
+                display(&later).paper(&bodies, &paper.substrate, &paper.automaton, covered)
             }
         };
         let display = display(&later);
@@ -422,13 +438,37 @@ impl Model for Pane {
             drops,
             positions,
             wet: vec![wet_map(substrate, self.setup.solid)],
-            balance: VolumeBalance {
-                added: self.state.added,
-                lost: self.state.lost + self.solver.lost(),
-                film: substrate.film_volume(),
-            },
+            balance: self.present_balance(),
             active_cells: self.num_sliding() as u64,
         }
+    }
+
+    fn view(&self, into: &mut View) {
+        self.show(into);
+    }
+
+    fn balance(&self) -> VolumeBalance {
+        self.present_balance()
+    }
+
+    fn wet_maps(&self) -> Vec<WetMap> {
+        vec![self.present_wetness()]
+    }
+
+    fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
+        self.add_by_hand(at, velocity, volume)
+    }
+
+    fn take(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
+        self.take_by_hand(region, share)
+    }
+
+    fn wipe(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
+        self.wipe_by_hand(stroke)
+    }
+
+    fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
+        self.set_material_by_hand(solid, wetting)
     }
 
     fn world(&self) -> &World {
@@ -472,7 +512,11 @@ impl Model for Pane {
             }
             _ => return Err(RestoreError("it belongs to the other fidelity".into())),
         }
+        let had_other_materials = self.world.has_materials_by_hand();
         self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
+        if had_other_materials || self.world.has_materials_by_hand() {
+            self.refresh_laws();
+        }
         self.state = saved.state;
         Ok(())
     }

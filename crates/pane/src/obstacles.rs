@@ -9,7 +9,8 @@
 //!
 //! It then slides off without friction, since liquid wets the pane only. The flight of a step is
 //! divided so that a drop travels at most half of its radius between two tests. Drops on the pane
-//! do not react to other solids; one that reaches into a solid is reported.
+//! react to solids that move ([`crate::physical`]), not to those at rest; one that reaches into a
+//! solid is reported.
 
 use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
@@ -148,7 +149,7 @@ impl Obstacles {
             ),
             Finding::ReachesInto => format!(
                 "drop {id} on `{pane}` reaches into `{name}` at {now:.4} s: in the pane model drops on the pane do not \
-                 react to other solids; use the droplet model"
+                 react to solids at rest; use the droplet model"
             ),
         });
     }

@@ -54,6 +54,9 @@ pub struct Parameters {
 
     /// Base radius from which a drop at rest is shown as a puddle, in capillary lengths.
     pub puddle_radius: f64,
+    /// Contact angle from which a drop at rest is shown by its Young–Laplace profile, in rad: the
+    /// surface of an ellipsoid bends too much at the line.
+    pub steep_angle: f64,
     /// Largest sag that two metaballs can show, in base radii.
     pub max_sag: f64,
     /// Elongation that a drop approaches with speed, in base radii.
@@ -86,6 +89,7 @@ pub const PARAMETERS: Parameters = Parameters {
     residue_share: 0.05,
     lightest_sliding_radius: 0.5e-3,
     puddle_radius: 2.5,
+    steep_angle: 1.9,
     max_sag: 0.22,
     max_stretch: 0.9,
     stretch_speed: 0.2,

@@ -6,6 +6,7 @@
 //! losses in the order of slots, wet the substrate and find contacts (in parallel); coalesce;
 //! rupture films into beads. Drops at rest cost nothing.
 
+mod by_hand;
 mod coalesce;
 
 use glam::DVec2;

@@ -80,11 +80,16 @@ impl Setup {
                 residue: scene.pane.residue,
             },
             weights,
-            pass_interval: scene.time.frame,
+            pass_interval: scene.pane.pass,
             dew_grain: cap::volume(PARAMETERS.dew_grain_radius * cell_size, law.wetting.advancing),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             law,
         })
+    }
+
+    /// Replaces the wetting law at the pane's center.
+    pub fn set_law(&mut self, law: SlidingLaw) {
+        self.law = law;
     }
 
     /// The pane at the world's time.

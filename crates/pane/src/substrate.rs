@@ -127,6 +127,16 @@ impl Substrate {
         }
     }
 
+    /// Takes over the laws of another substrate of the same cells.
+    pub fn take_laws(&mut self, other: Self) {
+        self.laws = other.laws;
+    }
+
+    /// Wets all spots of a cell.
+    pub fn wet_cell(&self, cell: CellIndex) {
+        self.mark(cell, (1 << (self.fine * self.fine)) - 1);
+    }
+
     /// Number of cells.
     pub fn num_cells(&self) -> usize {
         self.columns * self.rows

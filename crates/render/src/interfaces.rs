@@ -120,7 +120,10 @@ pub fn surface_event<'a>(
                     let film = wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time));
                     SurfaceEvent::Interface(hit.sheet(*index, film))
                 }
-                Body::Glass { index } => hit.glass_body(*index),
+                Body::Glass { index } => {
+                    let wetness = solid.wetness(at.uv);
+                    hit.glass_body(*index, wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time)))
+                }
             }
         }
     }
@@ -156,17 +159,18 @@ impl<'a> Hit<'a, '_> {
         let (from, to) = if entering { (1.0, self.liquid) } else { (self.liquid, 1.0) };
         let inside = Media { drops: 1, ..*self.media };
         let outside = Media { drops: 0, ..*self.media };
-        SurfaceEvent::Interface(self.interface(from, to, if entering { [outside, inside] } else { [inside, outside] }))
+        let media = if entering { [outside, inside] } else { [inside, outside] };
+        SurfaceEvent::Interface(self.interface(from, to, media, self.at.shading_normal))
     }
 
     /// Reflection and refraction from index `from` to index `to`; `media` are those of the
-    /// reflected and the refracted ray.
-    fn interface(&self, from: f32, to: f32, media: [Media; 2]) -> Interface {
+    /// reflected and the refracted ray, `shading_normal` points out of the body.
+    fn interface(&self, from: f32, to: f32, media: [Media; 2], shading_normal: Vec3) -> Interface {
         let (incident, at) = (self.incident, self.at);
         let side = if incident.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
         let facet = side * at.normal;
         // Where the shading normal faces away from the ray, use the geometric one.
-        let normal = if incident.dot(side * at.shading_normal) < 0.0 { side * at.shading_normal } else { facet };
+        let normal = if incident.dot(side * shading_normal) < 0.0 { side * shading_normal } else { facet };
         let reflectance = reflectance(-incident.dot(normal), from / to);
         let reflected = reflect(incident, normal);
         let reflected = if reflected.dot(facet) > 0.0 { reflected } else { reflect(incident, facet) };
@@ -224,7 +228,9 @@ impl<'a> Hit<'a, '_> {
         Interface { reflectance, reflected, refracted, media: [*self.media; 2], normal, undeviated: false }
     }
 
-    fn glass_body(&self, index: f32) -> SurfaceEvent<'a> {
+    /// A body of glass. The surface of a film on it, of which `film` is the normal, is taken as that
+    /// of the glass: the two indices are close.
+    fn glass_body(&self, index: f32, film: Option<Vec3>) -> SurfaceEvent<'a> {
         let entering = self.incident.dot(self.at.normal) < 0.0;
         if entering && self.media.glass > 0 {
             return SurfaceEvent::PassThrough(Media { glass: self.media.glass + 1, ..*self.media });
@@ -237,6 +243,8 @@ impl<'a> Hit<'a, '_> {
         let (from, to) = if entering { (beyond, index) } else { (index, beyond) };
         let inside = Media { drops, glass: 1, glass_index: index };
         let outside = Media { drops, ..Media::default() };
-        SurfaceEvent::Interface(self.interface(from, to, if entering { [outside, inside] } else { [inside, outside] }))
+        let normal = film.filter(|_| drops == 0).unwrap_or(self.at.shading_normal);
+        let media = if entering { [outside, inside] } else { [inside, outside] };
+        SurfaceEvent::Interface(self.interface(from, to, media, normal))
     }
 }

@@ -41,7 +41,9 @@ pub use path_integrator::PathSettings;
 pub use preview::Preview;
 pub use reference_scenes::{drop_in_the_sun, drop_on_checks};
 pub use render_image::{ImageSettings, RenderCost, RenderedImage, render_image, render_image_until};
-pub use render_run::{FramesToRender, Quality, RenderError, RenderOptions, RenderPart, RenderSummary, render_run};
+pub use render_run::{
+    FramesToRender, Quality, RenderError, RenderOptions, RenderPart, RenderSummary, render_run, separate_folder,
+};
 pub use render_scene::{RenderScene, RenderSceneBuilder};
 pub use scene_from_frame::render_scene_of_frame;
 pub use still::{Still, StillScene, render_still};

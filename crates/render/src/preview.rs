@@ -29,6 +29,8 @@ mod screen_drops;
 mod shading;
 mod view;
 
+use std::sync::Arc;
+
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{Camera, Lens, LiquidMaterial};
@@ -51,10 +53,11 @@ const NEAR_PLANE: f32 = 1e-4;
 /// Drops whose blur discs are smaller are in focus; in pixels.
 const SHARP: f32 = 0.5;
 
-/// Renders previews of one scene; its lights are prefiltered once for all frames.
+/// Renders previews of one scene; its lights are prefiltered once for all frames. Clones share the
+/// tables.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    light: PrefilteredLight,
+    light: Arc<PrefilteredLight>,
     bases: BaseIrradiance,
 }
 
@@ -82,9 +85,14 @@ impl Preview {
             LiquidMaterial::Opaque(_) => 1.0,
         };
         Self {
-            light: PrefilteredLight::new(scene.environment.clone()),
+            light: Arc::new(PrefilteredLight::new(scene.environment.clone())),
             bases: BaseIrradiance::new(index, &scene.environment, &scene.suns),
         }
+    }
+
+    /// Adds the tables that a preview with the same light and liquid has computed meanwhile.
+    pub fn share_tables(&mut self, other: &Self) {
+        self.bases.share(&other.bases);
     }
 
     /// Renders a scene of solids, without liquid, and the liquid on them. Color is filled, and with

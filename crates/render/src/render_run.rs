@@ -17,8 +17,10 @@
 //! frames that have no image or one of another view: after a change of `[camera]`, `[lights]` or
 //! `[render]` all images are rendered again, while images of the same view with other options
 //! ([`FramesToRender::Selected`]) are kept, unless sizes would be mixed. The video is updated with
-//! the images.
+//! the images. [`RenderOptions::images`] puts images and video elsewhere; [`separate_folder`] names
+//! a place for a part of the run and for other settings.
 
+mod destination;
 mod error;
 mod image_tag;
 mod options;
@@ -32,8 +34,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sessile_appearance::{frames_of_run, scene_of_run};
 use sessile_frames::{Activity, FolderError, FrameSelection, Progress, RunFolder, atomic};
-use sessile_scene::types::{Scene, Time};
+use sessile_scene::types::Scene;
 
+use destination::Destination;
+pub use destination::separate_folder;
 pub use error::RenderError;
 pub use options::{FramesToRender, Quality, RenderOptions, RenderPart, RenderSummary};
 
@@ -93,9 +97,10 @@ pub fn render_run(
         },
     };
     let frames = folder.frames()?;
+    let destination = Destination::new(&folder, &scene, &name, options.images.as_deref());
     let selected = match options.part {
         RenderPart::Video => Vec::new(),
-        RenderPart::All | RenderPart::Images => select_frames(&folder, &scene.time, &frames, options.frames, &tag)?,
+        RenderPart::All | RenderPart::Images => select_frames(&folder, &destination, &frames, options.frames, &tag)?,
     };
     let job = Job {
         folder: &folder,
@@ -107,7 +112,7 @@ pub fn render_run(
         previews,
         ground_truth: options.ground_truth,
         part: options.part,
-        images: options.images.as_deref(),
+        destination: &destination,
         tag: &tag,
         progress,
         stop,
@@ -115,9 +120,10 @@ pub fn render_run(
     };
     let next = if selected.is_empty() { None } else { job.render(&selected)? };
     let wanted = options.part != RenderPart::Images;
-    let video = if next.is_none() && wanted { job.write_video(&folder.video_path(&name))? } else { None };
+    let video = if next.is_none() && wanted { job.write_video(&destination.video)? } else { None };
     let stopped = stop.load(Ordering::Relaxed) && (next.is_some() || (wanted && video.is_none()));
-    Ok(RenderSummary { images: job.written.into_inner(), requested: selected.len(), stopped, next, video })
+    let images = job.written.into_inner();
+    Ok(RenderSummary { images, requested: selected.len(), stopped, next, video, folder: destination.images })
 }
 
 /// How each image is rendered.
@@ -146,21 +152,25 @@ pub(crate) fn image_settings(scene: &Scene, options: &RenderOptions) -> Result<I
 /// The frames to be rendered.
 fn select_frames(
     folder: &RunFolder,
-    time: &Time,
+    destination: &Destination,
     frames: &[u64],
     to_render: FramesToRender,
     tag: &ImageTag,
 ) -> Result<Vec<u64>, RenderError> {
     let selection = match to_render {
         FramesToRender::Missing => FrameSelection::All,
-        FramesToRender::Selected(selection) => selection,
+        FramesToRender::Selected(selection) | FramesToRender::MissingOf(selection) => selection,
     };
     let selected = frames_of_run(folder, selection, frames)?;
-    if to_render != FramesToRender::Missing {
-        return Ok(selected);
+    let read_tag = |&frame: &u64| ImageTag::read(&destination.image(frame));
+    match to_render {
+        FramesToRender::Missing => {}
+        FramesToRender::Selected(_) => return Ok(selected),
+        FramesToRender::MissingOf(_) => {
+            return Ok(selected.into_iter().filter(|frame| read_tag(frame).as_ref() != Some(tag)).collect());
+        }
     }
-    let found: Vec<Option<ImageTag>> =
-        selected.iter().map(|&frame| ImageTag::read(&folder.image_path(time.shown_frame(frame)))).collect();
+    let found: Vec<Option<ImageTag>> = selected.iter().map(read_tag).collect();
     let same_view = |found: &Option<ImageTag>| found.as_ref().is_some_and(|found| found.view == tag.view);
     let sizes: Vec<Option<[usize; 2]>> = found.iter().map(|found| found.as_ref().map(|found| found.size)).collect();
     let complete = found.iter().all(same_view) && sizes.windows(2).all(|pair| pair[0] == pair[1]);
@@ -190,8 +200,7 @@ struct Job<'a> {
     previews: bool,
     ground_truth: bool,
     part: RenderPart,
-    /// Folder of the images, if it is not that of the run.
-    images: Option<&'a Path>,
+    destination: &'a Destination,
     tag: &'a ImageTag,
     progress: &'a dyn Progress,
     stop: &'a AtomicBool,
@@ -202,10 +211,9 @@ struct Job<'a> {
 impl Job<'_> {
     /// Renders the selected frames; returns the first one that was not rendered because of `stop`.
     fn render(&self, selected: &[u64]) -> Result<Option<u64>, RenderError> {
-        let pictures = self.folder.root().join("pictures");
-        atomic::create_folder(self.images.unwrap_or(&pictures)).map_err(FolderError::from)?;
+        atomic::create_folder(&self.destination.images).map_err(FolderError::from)?;
         if self.ground_truth {
-            atomic::create_folder(&self.folder.ground_truth_path()).map_err(FolderError::from)?;
+            atomic::create_folder(&self.destination.ground_truth).map_err(FolderError::from)?;
         }
         let mut renderer = RunRenderer::build(self.folder, self.scene, self.settings.size)?;
         if let Some(notice) = renderer.notice() {
@@ -295,13 +303,9 @@ impl Job<'_> {
     /// Denoises and writes a frame's image and ground truth.
     fn write_frame(&self, rendered: RenderedFrame, exposure: Exposure) -> Result<(), RenderError> {
         let RenderedFrame { frame, rendered, truth } = rendered;
-        let shown = self.scene.time.shown_frame(frame);
         let image = self.denoise(rendered);
         let failed = |cause| RenderError::Image { frame, cause };
-        let (path, layers) = match self.images {
-            Some(folder) => (folder.join(format!("{frame:05}.png")), folder.join(format!("{frame:05}.exr"))),
-            None => (self.folder.image_path(shown), self.folder.layers_path(shown)),
-        };
+        let (path, layers) = (self.destination.image(frame), self.destination.layers(frame));
         if self.exr {
             write_exr(&layers, &image).map_err(failed)?;
         } else if ImageTag::read(&path).as_ref() != Some(self.tag) {
@@ -309,7 +313,7 @@ impl Job<'_> {
             atomic::remove(&layers).map_err(FolderError::from)?;
         }
         if let Some((truth, clean)) = truth {
-            let files = GroundTruthFiles::of(&self.folder.ground_truth_path(), shown);
+            let files = GroundTruthFiles::of(&self.destination.ground_truth, self.destination.shown(frame));
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
         let rgb = to_srgb(&image, exposure);
@@ -330,7 +334,7 @@ impl Job<'_> {
     fn write_video(&self, path: &Path) -> Result<Option<PathBuf>, RenderError> {
         let force = self.written.load(Ordering::Relaxed) > 0 || self.part == RenderPart::Video;
         let found = self.frames.iter().filter_map(|&number| {
-            let image = self.folder.image_path(self.scene.time.shown_frame(number));
+            let image = self.destination.image(number);
             ImageTag::read(&image).map(|tag| video::VideoFrame { number, image, tag })
         });
         let mut frames: Vec<video::VideoFrame> = found.filter(|frame| frame.tag.view == self.tag.view).collect();
@@ -338,13 +342,21 @@ impl Job<'_> {
             return Ok(None);
         };
         frames.retain(|frame| frame.tag.size == size);
+        let whole_run = self.destination.whole_run;
+        if !whole_run {
+            // Images of one kind: those of other settings may be in a folder that the user named.
+            frames.retain(|frame| frame.tag.how == self.tag.how);
+            if frames.len() < 2 {
+                return Ok(None);
+            }
+        }
         let fps = self.scene.render.fps;
         if let Err(reason) = crate::video::VideoWriter::create(path, size[0], size[1], fps) {
             self.progress.notice(&format!("no video: {reason}"));
             return Ok(None);
         }
         let complete = video::write(path, &frames, fps, force, self.progress, self.stop)?;
-        if complete && frames.len() < self.frames.len() {
+        if complete && whole_run && frames.len() < self.frames.len() {
             let (shown, all) = (frames.len(), self.frames.len());
             self.progress.notice(&format!(
                 "the video shows {shown} of {all} frames: those that have an image of this view and size"

@@ -9,6 +9,12 @@ const MIN_FILM: f32 = 1e-7;
 /// Thickness per unit of a wet map's film values, in m.
 const FILM_UNIT: f32 = 1e-8;
 
+/// Thickness at which wet places without a film are drawn, in m: liquid that fills the roughness of
+/// a surface has no thickness in a map, but shows by its highlights and its edge.
+const RESIDUE: f32 = 1.2e-5;
+/// Relative variation of that thickness from texel to texel.
+const RESIDUE_VARIATION: f32 = 0.35;
+
 /// A wet map, interpolated smoothly because the surface of a film is smooth up to its edge.
 ///
 /// Values are cubic B-splines over the texels: they smooth slightly, stay between the texels'
@@ -48,11 +54,12 @@ impl WetLayer {
         if !sized || map.wetness.iter().all(|&w| w == 0) {
             return None;
         }
-        let texel = |(&wet, &film): (&u16, &u16)| Vec2::new(f32::from(wet) / 65535.0, f32::from(film) * FILM_UNIT);
-        let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).map(texel).collect();
-        if map.film.iter().any(|&film| film > 0) {
-            smooth_film(&mut texels, width, height);
-        }
+        let texel = |(index, (&wet, &film)): (usize, (&u16, &u16))| {
+            let wet = f32::from(wet) / 65535.0;
+            Vec2::new(wet, if film > 0 { f32::from(film) * FILM_UNIT } else { wet * residue(index) })
+        };
+        let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).enumerate().map(texel).collect();
+        smooth_film(&mut texels, width, height);
         Some(Self { width, height, texels })
     }
 
@@ -72,6 +79,13 @@ impl WetLayer {
         }
         Wetness { wet: value.x, film: value.y, slope: slope * Vec2::new(self.width as f32, self.height as f32) }
     }
+}
+
+/// Thickness drawn at a wet texel without a film, in m.
+fn residue(texel: usize) -> f32 {
+    // The top bits of a product with an odd constant: the same in every frame, without a pattern.
+    let random = ((texel as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1u64 << 24) as f32;
+    RESIDUE * (1.0 + RESIDUE_VARIATION * (2.0 * random - 1.0))
 }
 
 /// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks;
@@ -144,6 +158,21 @@ mod tests {
         let volume: f32 = layer.texels.iter().map(|t| t.y).sum();
         assert!((volume / 16e-5 - 1.0).abs() < 1e-5, "{volume} m of film instead of 16 texels of 10 µm");
         assert!(layer.texels.iter().all(|t| t.y >= 0.0 && t.y < 0.9e-5));
+    }
+
+    /// A wet path of the reproduction modes has no thickness; its edge bends the normals, and its
+    /// inside is uneven.
+    #[test]
+    fn a_wet_path_without_a_film_is_drawn_with_a_thin_one_whose_edge_is_bent() {
+        let wetness = (0..64 * 64).map(|k| if (24..40).contains(&(k % 64)) { u16::MAX } else { 0 }).collect();
+        let map = WetMap { solid: 0, width: 64, height: 64, wetness, film: vec![0; 64 * 64] };
+        let layer = WetLayer::new(&map).expect("a wet map");
+        assert!(layer.at(Vec2::splat(0.5)).is_film());
+        assert_eq!(layer.at(Vec2::new(0.1, 0.5)).film, 0.0);
+        // On a pane of 64 mm a texel is 1 mm.
+        let [edge, inside] = [24.0, 32.3].map(|x: f32| layer.at(Vec2::new(x / 64.0, 0.503)).slope / 0.064);
+        assert!(edge.x > 2e-3 && edge.x < 2e-2, "{edge}");
+        assert!(inside.length() > 1e-5 && inside.length() < 0.5 * edge.length(), "{inside} and {edge}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! problems is never returned.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use crate::diagnostics::Diagnostic;
 use crate::field::Value as FieldValue;
@@ -37,6 +38,11 @@ impl<'a> Context<'a> {
 
     pub(crate) fn error(&self, diagnostic: Diagnostic) {
         self.errors.borrow_mut().push(diagnostic);
+    }
+
+    /// Where errors are recorded, for checks that leave out the consequences of one.
+    pub(crate) fn error_places(&self) -> BTreeSet<Place> {
+        self.errors.borrow().iter().map(|error| error.place.clone()).collect()
     }
 
     pub(crate) fn warn(&self, diagnostic: Diagnostic) {

@@ -43,7 +43,7 @@ fn the_example_of_the_reference_resolves_to_si_units() {
     assert_eq!(scene.liquid.surface_tension, 0.073);
     assert_eq!(scene.resolution.cell, Some(1e-4));
     assert_eq!(scene.materials[0].advancing, Varying::Uniform(105f64.to_radians()));
-    assert_eq!(scene.materials[0].roughness, [20e-6; 2]);
+    assert_eq!(scene.materials[0].roughness, [20e-6; 2].map(Varying::Uniform));
     let DropShape::Cap { on, amount, contact_angle, .. } = scene.drops[0].shape else { panic!("not a cap") };
     assert_eq!((on, amount, contact_angle), (0, Amount::Volume(4.19e-9), 90f64.to_radians()));
     // The plane's meshed part covers the domain, 10 mm square.

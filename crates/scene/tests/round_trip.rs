@@ -85,6 +85,14 @@ fn varying(r: &mut Random, low: f64, high: f64) -> Varying {
     if r.flip() { Varying::Uniform(a) } else { Varying::Image { file: "/maps/a \"b\".png".into(), black: a, white: b } }
 }
 
+fn roughness(r: &mut Random) -> [Varying; 2] {
+    if r.flip() {
+        return [r.positive(), 0.0].map(Varying::Uniform);
+    }
+    let both = varying(r, 0.0, 1e-3);
+    [both.clone(), both]
+}
+
 fn material(r: &mut Random, name: &str) -> Material {
     // Bands that do not overlap keep the angles in order.
     Material {
@@ -93,9 +101,9 @@ fn material(r: &mut Random, name: &str) -> Material {
         wet_advancing: r.maybe(|r| varying(r, 1.0, 1.9)),
         advancing: varying(r, 2.0, 3.1),
         receding_limit: r.maybe(Random::positive),
-        roughness: if r.flip() { [r.positive(); 2] } else { [r.positive(), 0.0] },
-        adhesion: r.positive(),
-        friction: r.maybe(Random::positive),
+        roughness: roughness(r),
+        adhesion: varying(r, 0.0, 40.0),
+        friction: r.maybe(|r| varying(r, 1e-5, 1e-2)),
         affinity: varying(r, 0.0, 1.0),
     }
 }
@@ -215,6 +223,7 @@ fn pane(r: &mut Random) -> PaneParameters {
         static_weight: r.maybe(|r| 2e3 + r.positive()),
         dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
         residue: r.maybe(Random::unit),
+        pass: r.positive(),
     }
 }
 
@@ -296,6 +305,7 @@ fn render(r: &mut Random) -> Render {
         exposure: 0.25 + r.unit(),
         backdrop: r.maybe(|_| PathBuf::from("/photos/street.jpg")),
         backdrop_distance: r.maybe(Random::positive),
+        wet_paths: r.flip(),
         fps: 1.0 + 99.0 * r.unit(),
     }
 }

@@ -109,6 +109,13 @@ pub enum Command {
     ///
     /// Example: sessile figures viscosities adhesion --quick
     Figures(FiguresArgs),
+    /// Show drops in the browser and push them around, or play a run
+    ///
+    /// Without an argument: rain on a window, already running. The first line of the output is the address of the page;
+    /// the server answers to this machine only, until Ctrl-C.
+    ///
+    /// Examples: sessile studio; sessile studio leaf; sessile studio runs/leaf
+    Studio(StudioArgs),
     /// Run fixed benchmarks and report the cost per simulated second
     ///
     /// Example: sessile bench pane --threads 1
@@ -180,11 +187,11 @@ pub struct SweepArgs {
     /// Pair the n-th values of all keys instead of running all combinations
     #[arg(long)]
     pub zip: bool,
-    /// Bisect for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
-    /// a comparison such as "final.height > 2e-3"
+    /// Search for the value at which a condition becomes true: `slides`, `detaches`, `merges`, or
+    /// an expression over measures such as "final.height > 2e-3"
     #[arg(long, value_name = "CONDITION", requires = "between", conflicts_with_all = ["over", "seeds", "zip"])]
     pub find: Option<String>,
-    /// The key to bisect and its range
+    /// The key to vary and its range
     #[arg(long, value_name = "KEY=A..B", requires = "find")]
     pub between: Option<String>,
     /// Folder of the sweep [default: sweeps/NAME for a scene file NAME.toml]
@@ -251,6 +258,10 @@ pub struct SweepPartArgs {
 pub enum SweepPart {
     /// A run.
     Run,
+    /// A run of a search.
+    Probe,
+    /// The bracket of a search, its tables and the report.
+    Found,
     /// An image of a last frame.
     Image,
     /// The tables and the report.
@@ -393,6 +404,13 @@ pub struct RenderArgs {
     /// flow
     #[arg(long)]
     pub ground_truth: bool,
+    /// Folder of images and video [default: those of the run; RUN/renders/... for a part of the
+    /// frames or other settings than the scene's]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Only frames that have no image with these settings yet
+    #[arg(long)]
+    pub missing: bool,
     /// Number of threads; images do not depend on it [default: all cores]
     #[arg(long, value_name = "N", conflicts_with_all = ["jobs", "on"])]
     pub threads: Option<NonZeroUsize>,
@@ -401,6 +419,9 @@ pub struct RenderArgs {
     /// Write images or the video only: a part of a plan
     #[arg(long, value_enum, hide = true, conflicts_with_all = ["jobs", "on"])]
     pub only: Option<RenderOnly>,
+    /// Folder of images and video of a part of a plan, relative to the run folder
+    #[arg(long, hide = true, conflicts_with = "out")]
+    pub place: Option<PathBuf>,
 }
 
 /// What `sessile render` writes as a part of a plan.
@@ -466,6 +487,29 @@ pub struct ValidateArgs {
     /// Also write an HTML report with tables and plots to this folder
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+}
+
+/// `sessile studio`.
+#[derive(Args, Debug)]
+pub struct StudioArgs {
+    /// A scene file, the name of a built-in scene, or run folders: two are shown side by side
+    #[arg(value_name = "SCENE|RUN", num_args = 0..=2)]
+    pub what: Vec<PathBuf>,
+    /// Port [default: a free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Do not open the browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Record the scene and all inputs into a file
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Replay a recorded session to the same results
+    #[arg(long, value_name = "FILE", conflicts_with = "what")]
+    pub replay: Option<PathBuf>,
+    /// With `--replay`: without a page; print the digest of the last state and compare it with the recorded one
+    #[arg(long, requires = "replay", conflicts_with_all = ["port", "no_open", "record"])]
+    pub headless: bool,
 }
 
 /// `sessile figures`.

@@ -45,6 +45,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Import(args) => commands::import::import(&args),
         Command::Validate(args) => commands::validate::validate(&args),
         Command::Figures(args) => commands::figures::figures(&args),
+        Command::Studio(args) => commands::studio::studio(&args),
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Scenes(args) => commands::shipped::scenes(&args),
         Command::Materials(args) => commands::shipped::materials(&args),

@@ -106,33 +106,60 @@ fn images_of_another_view_are_rendered_again() {
 }
 
 #[test]
-fn render_honors_frames_size_and_samples() {
+fn a_part_of_a_run_and_other_settings_have_a_folder_of_their_own() {
+    let scratch = Scratch::with_scene(RAIN);
+    small(&scratch, &[]).expect_code(0);
+    let whole = pictures(&scratch, "runs/rain");
+    let cases: [(&[&str], &str, &[&str]); 4] = [
+        (
+            &["--frames", "1..2", "--exr"],
+            "frames-1-2",
+            &["00001.exr", "00001.png", "00002.exr", "00002.png", "rain.mp4"],
+        ),
+        (&["--frames", "last"], "frame-2", &["00002.png"]),
+        (
+            &["--samples", "3", "--no-denoise", "--threads", "1"],
+            "3-samples_raw",
+            &["00000.png", "00001.png", "00002.png", "rain.mp4"],
+        ),
+        (&["--frames", "0..1", "--size", "25x13"], "frames-0-1_25x13", &["00000.png", "00001.png", "rain.mp4"]),
+    ];
+    for (options, name, files) in cases {
+        let place = format!("runs/rain/renders/{name}");
+        let rendered = scratch.run(&[&["render", "runs/rain"][..], options].concat()).expect_code(0);
+        rendered.expect_message(&format!(" to {place}"));
+        let mut found: Vec<_> =
+            fs::read_dir(scratch.path(&place)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        found.sort();
+        assert_eq!(found, *files, "{options:?}");
+        assert!(pictures(&scratch, "runs/rain") == whole, "{options:?} changes the run's own images or video");
+    }
+    // The same settings give the same bytes; all frames with the scene's settings are the run's own.
+    let of_part = fs::read(scratch.path("runs/rain/renders/frames-1-2/00002.png")).unwrap();
+    assert!(of_part == whole[&PathBuf::from("pictures/00002.png")]);
+    let all = scratch.run(&["render", "runs/rain", "--frames", "0..2", "--samples", "2"]).expect_code(0);
+    all.expect_message("rendered 3 images to runs/rain/pictures, video runs/rain/rain.mp4");
+    assert!(pictures(&scratch, "runs/rain") == whole);
+    // A finished run keeps its images and renders nothing.
+    assert!(!small(&scratch, &[]).expect_code(0).stderr.contains("rendered"));
+    small(&scratch, &["--fresh", "--no-pictures"]).expect_code(0);
+    assert!(!scratch.path("runs/rain/renders").exists(), "a new run has no old renders");
+}
+
+#[test]
+fn out_names_the_folder_and_missing_renders_the_rest() {
     let scratch = Scratch::with_scene(RAIN);
     small(&scratch, &["--no-pictures"]).expect_code(0);
-    let partly = scratch.run(&["render", "runs/rain", "--frames", "1..2", "--exr"]).expect_code(0);
-    partly.expect_message("the video shows 2 of 3 frames");
-    let drawn = pictures(&scratch, "runs/rain");
-    let with_layers =
-        ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.exr", "pictures/00002.png", "rain.mp4"];
-    assert_eq!(names(&drawn), with_layers);
-
-    scratch.run(&["render", "runs/rain", "--frames", "last"]).expect_code(0).expect_message("rendered 1 image to");
-    assert!(pictures(&scratch, "runs/rain") == drawn, "the same picture again, and its layers stay");
-    let raw = ["render", "runs/rain", "--frames", "2..", "--samples", "3", "--no-denoise", "--threads", "1"];
-    scratch.run(&raw).expect_code(0);
-    let after = pictures(&scratch, "runs/rain");
-    assert_eq!(names(&after), ["pictures/00001.exr", "pictures/00001.png", "pictures/00002.png", "rain.mp4"]);
-    assert!(after[&PathBuf::from("pictures/00002.png")] != drawn[&PathBuf::from("pictures/00002.png")]);
-
-    // All images at another size: the next run keeps them, as none is missing.
-    let odd = scratch.run(&["render", "runs/rain", "--size", "25x13"]).expect_code(0);
-    odd.expect_message("rendered 3 images");
-    let odd = pictures(&scratch, "runs/rain");
-    small(&scratch, &[]).expect_code(0);
-    assert!(pictures(&scratch, "runs/rain") == odd);
-    // Mixed sizes are rendered again: they cannot form a video.
-    scratch.run(&["render", "runs/rain", "--size", "8x8", "--frames", "0"]).expect_code(0);
-    small(&scratch, &[]).expect_code(0).expect_message("rendered 3 images");
+    let to = ["render", "runs/rain", "--out", "film", "--ground-truth"];
+    scratch.run(&to).expect_code(0).expect_message("rendered 3 images to film, video film/rain.mp4");
+    assert!(scratch.path("film/ground-truth/00001.mask.png").is_file());
+    assert!(!scratch.path("runs/rain/pictures").exists() && !scratch.path("runs/rain/rain.mp4").exists());
+    let video = fs::read(scratch.path("film/rain.mp4")).unwrap();
+    fs::remove_file(scratch.path("film/00001.png")).unwrap();
+    fs::remove_file(scratch.path("film/rain.mp4")).unwrap();
+    scratch.run(&[&to[..], &["--missing"]].concat()).expect_code(0).expect_message("rendered 1 image to film");
+    assert!(fs::read(scratch.path("film/rain.mp4")).unwrap() == video, "the same video as at once");
+    scratch.run(&[&to[..], &["--missing"]].concat()).expect_code(0).expect_message("rendered 0 images to film");
 }
 
 #[test]
@@ -206,7 +233,7 @@ fn ctrl_c_keeps_finished_images_and_prints_how_to_resume() {
     let mut stderr = String::new();
     rest.read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
-    let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames 0..2 --size=320x180 --samples=100000` renders the rest";
+    let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames ..2 --size=320x180 --samples=100000 --missing` renders the rest";
     assert!(stderr.contains(again), "{stderr}");
 }
 

@@ -56,7 +56,11 @@ pub enum BuildError {
 
 /// Builds the scene's solids and its model.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    let world = World::build(scene)?;
+    build_in(scene, World::build(scene)?)
+}
+
+/// Builds a scene's model in its world.
+pub fn build_in(scene: &Scene, world: World) -> Result<Built, BuildError> {
     let notices = world.notices.clone();
     let model: Box<dyn Model> = match scene.model {
         ModelKind::Pane => Box::new(Pane::new(scene, world)?),

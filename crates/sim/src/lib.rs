@@ -48,7 +48,7 @@ mod settle;
 mod stepper;
 mod suggest;
 
-pub use build::{BuildError, Built, build};
+pub use build::{BuildError, Built, build, build_in};
 pub use clock::{StageClock, StageTime};
 pub use estimate::{Estimate, bytes_text, time_text};
 pub use measuring::measure_frame;

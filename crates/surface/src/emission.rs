@@ -62,7 +62,7 @@ fn detach_from_closed_outlets(state: &mut State) {
 }
 
 /// Adds a sphere where there is room for it, or nothing; returns whether it did.
-fn add_sphere(
+pub(crate) fn add_sphere(
     state: &mut State,
     params: &Parameters,
     center: DVec3,

@@ -42,6 +42,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "one vertex index addresses several parallel arrays")]
 
+mod by_hand;
 mod chunks;
 mod contact;
 mod drop;

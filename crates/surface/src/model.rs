@@ -2,10 +2,14 @@
 
 use std::fmt::Debug;
 
-use sessile_frames::{DropState, Frame, FrameGeometry, Surface, VolumeBalance};
-use sessile_model::{Model, RestoreError, StageTimer, StepError, StepReport};
+use glam::DVec3;
+use sessile_frames::{DropState, Frame, FrameGeometry, Surface, VolumeBalance, WetMap};
+use sessile_model::{
+    InteractionError, Model, Region, RestoreError, StageTimer, StepError, StepReport, Stroke, check_added,
+};
 use sessile_numerics::sphere_radius;
 use sessile_scene::types::{EmitterKind, Scene, Side};
+use sessile_wetting::Wetting;
 use sessile_world::World;
 
 use crate::drop::Drop;
@@ -202,6 +206,31 @@ impl Model for SurfaceModel {
             balance: self.balance(),
             active_cells: 0,
         }
+    }
+
+    fn balance(&self) -> VolumeBalance {
+        self.state.run.balance()
+    }
+
+    fn wet_maps(&self) -> Vec<WetMap> {
+        self.state.substrate.wet_history.maps()
+    }
+
+    fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
+        check_added(at, velocity, volume)?;
+        self.add_by_hand(at, velocity, volume)
+    }
+
+    fn take(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
+        Ok(self.take_by_hand(region, share))
+    }
+
+    fn wipe(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
+        Ok(self.wipe_by_hand(stroke))
+    }
+
+    fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
+        self.set_material_by_hand(solid, wetting)
     }
 
     fn world(&self) -> &World {

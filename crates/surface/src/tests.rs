@@ -6,6 +6,7 @@ mod hard_cases;
 mod momentum;
 mod odd_scenes;
 mod paper;
+mod paper_operators;
 mod physics;
 mod remeshing;
 mod robustness;

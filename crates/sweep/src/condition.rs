@@ -7,7 +7,7 @@
 //! - `detaches`: in some frame a drop is in the air that touched a solid before, or is a piece of
 //!   one that did.
 //! - `merges`: some drops merge.
-//! - a comparison of a measure with a number in SI units: `final.height > 2e-3`.
+//! - an expression over measures: `final.height > 2e-3` (see `expression`).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,6 +17,7 @@ use sessile_frames::{Event, FrameMeasures, RunFolder, Surface, measures_file};
 use sessile_scene::{Scene, parse_file};
 
 use crate::error::SweepError;
+use crate::expression::Expression;
 use crate::results::Summary;
 
 /// Displacement of both ends since the first frame, in base radii, of a drop that slides.
@@ -33,15 +34,8 @@ pub enum Condition {
     Detaches,
     /// Drops merge.
     Merges,
-    /// A measure is larger (or smaller) than a number.
-    Compare {
-        /// `final.NAME` or `peak.NAME`.
-        measure: String,
-        /// Whether the measure must be larger.
-        larger: bool,
-        /// The number, in SI units.
-        than: f64,
-    },
+    /// An expression over measures holds.
+    Expression(Expression),
 }
 
 impl fmt::Display for Condition {
@@ -50,9 +44,7 @@ impl fmt::Display for Condition {
             Self::Slides => f.write_str("slides"),
             Self::Detaches => f.write_str("detaches"),
             Self::Merges => f.write_str("merges"),
-            Self::Compare { measure, larger, than } => {
-                write!(f, "{measure} {} {than}", if *larger { ">" } else { "<" })
-            }
+            Self::Expression(expression) => expression.fmt(f),
         }
     }
 }
@@ -67,11 +59,11 @@ impl Condition {
             "merges" => return Ok(Self::Merges),
             _ => {}
         }
-        let at = argument.find(['<', '>']).ok_or_else(|| wrong("it is not a condition".into()))?;
-        let (measure, than) = (argument[..at].trim(), argument[at + 1..].trim());
-        let than = than.parse().map_err(|_| wrong(format!("`{than}` is not a number")))?;
-        Summary::default().value(measure).map_err(wrong)?;
-        Ok(Self::Compare { measure: measure.to_owned(), larger: argument.as_bytes()[at] == b'>', than })
+        if !argument.contains(['<', '>']) {
+            return Err(wrong("it is not a condition".into()));
+        }
+        let known = |name: &str| Summary::default().value(name).map(|_| ());
+        Expression::parse(argument, &known).map(Self::Expression).map_err(wrong)
     }
 
     /// Whether the condition holds for a finished run.
@@ -83,10 +75,9 @@ impl Condition {
                 let frames = read(folder)?;
                 Ok(frames.iter().flat_map(|frame| &frame.events).any(|event| matches!(event, Event::Merge { .. })))
             }
-            Self::Compare { measure, larger, than } => {
-                let value = Summary::read(folder.root())?.value(measure);
-                let value = value.map_err(|reason| SweepError::Measures { reason })?;
-                Ok(value.is_some_and(|value| if *larger { value > *than } else { value < *than }))
+            Self::Expression(expression) => {
+                let summary = Summary::read(folder.root())?;
+                Ok(expression.holds(&|name| summary.value(name).ok().flatten()))
             }
         }
     }
@@ -180,9 +171,9 @@ mod tests {
     #[test]
     fn conditions_are_read() {
         assert_eq!(Condition::parse("slides").expect("known"), Condition::Slides);
-        let compare = Condition::parse("peak.speed_max>0.1").expect("a comparison");
-        assert_eq!(compare.to_string(), "peak.speed_max > 0.1");
-        for text in ["slide", "final.height", "final.weight > 1", "final.height > tall"] {
+        let ratio = Condition::parse(" final.height / final.base_radius > 0.5").expect("an expression");
+        assert_eq!(ratio.to_string(), "final.height / final.base_radius > 0.5");
+        for text in ["slide", "final.height", "final.weight > 1", "final.height > tall", "final.height > 2 mm"] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }
     }

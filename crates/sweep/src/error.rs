@@ -30,8 +30,8 @@ pub enum SweepError {
     },
     /// The condition of a search is not understood.
     #[error(
-        "`--find {argument}`: {reason}; write slides, detaches, merges, or a comparison such as \"final.height > 2e-3\" \
-         or \"peak.speed_max > 0.1\" (SI units)"
+        "`--find {argument}`: {reason}; write slides, detaches, merges, or an expression such as \"final.height > 2e-3\" \
+         or \"peak.speed_max > 0.1 and final.drops < 2\" (SI units)"
     )]
     Condition {
         /// The argument.
@@ -88,13 +88,29 @@ pub enum SweepError {
         /// What is wrong.
         reason: String,
     },
-    /// A run of a search failed.
-    #[error("the run with {assignment} failed, so the search cannot continue: {reason}")]
+    /// The scene has changed since the sweep was planned.
+    #[error(
+        "{} has changed since the sweep was planned; restore it, or start a new sweep in another folder", scene.display()
+    )]
+    OtherScene {
+        /// The scene.
+        scene: PathBuf,
+    },
+    /// There is no such run.
+    #[error("there is no run {run}: the sweep has {runs} runs")]
+    NoRun {
+        /// Number of the run.
+        run: usize,
+        /// Number of runs.
+        runs: usize,
+    },
+    /// A run of a search is not done.
+    #[error("run {run:05} with {assignment} is not done, so the search cannot continue")]
     RunFailed {
+        /// Number of the run.
+        run: usize,
         /// KEY=VALUE.
         assignment: String,
-        /// Why it failed.
-        reason: String,
     },
     /// The condition has the same truth at both ends of the range.
     #[error(
@@ -115,12 +131,6 @@ pub enum SweepError {
     Measures {
         /// What is wrong.
         reason: String,
-    },
-    /// A run of the folder is executed by another process.
-    #[error("another process is executing a run of {}; wait for it or stop it", folder.display())]
-    Busy {
-        /// The folder.
-        folder: PathBuf,
     },
     /// The execution of the runs.
     #[error(transparent)]

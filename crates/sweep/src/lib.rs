@@ -2,8 +2,8 @@
 //!
 //! A [`Plan`] lists the runs: every combination of the values of its axes ([`Axis`]).
 //! [`Plan::jobs`] turns it into stages that `sessile-jobs` executes: the runs, images of their last
-//! frames, and [`results`], which gathers the measures into one table. [`find`] bisects for the
-//! value of a key at which a condition becomes true.
+//! frames, and [`results`], which gathers the measures into one table. A [`Search`] divides the range
+//! of a key, in rounds of runs, to find the value at which a condition becomes true.
 //!
 //! Everything is kept in one folder:
 //!
@@ -21,7 +21,8 @@
 mod axis;
 mod condition;
 mod error;
-pub mod find;
+mod expression;
+mod find;
 mod plan;
 mod report;
 pub mod results;
@@ -30,4 +31,6 @@ mod theory;
 pub use axis::{Axis, Between};
 pub use condition::Condition;
 pub use error::SweepError;
+pub use expression::Expression;
+pub use find::{Bracket, RUNS as SEARCH_RUNS, Search};
 pub use plan::{Plan, Sweep, run_path};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Durability, atomic};
-use sessile_jobs::Stage;
+use sessile_jobs::{ItemState, Stage, StageState};
 
 use crate::axis::Axis;
 use crate::error::SweepError;
@@ -27,6 +27,8 @@ pub struct Sweep {
 pub struct Plan {
     /// The scene, as given on the command line.
     pub scene: PathBuf,
+    /// Hash of the scene file.
+    pub scene_hash: String,
     /// Overrides of all runs.
     pub sets: Vec<String>,
     /// The swept keys.
@@ -63,7 +65,12 @@ impl Plan {
             combinations(axes)
         };
         let keys = axes.iter().map(|axis| axis.key.clone()).collect();
-        Ok(Self { scene: scene.to_owned(), sets: sets.to_vec(), keys, runs })
+        Ok(Self { scene: scene.to_owned(), scene_hash: scene_hash(scene)?, sets: sets.to_vec(), keys, runs })
+    }
+
+    /// Makes sure that the scene file has not changed since the sweep was planned.
+    pub fn check_scene(&self) -> Result<(), SweepError> {
+        check_hash(&self.scene, &self.scene_hash)
     }
 
     /// The run that an image of the report shows, and the folder of the image.
@@ -127,10 +134,33 @@ impl Plan {
     }
 }
 
-/// The stage that executes the runs of a sweep or search.
-pub(crate) fn simulate(runs: usize) -> Stage {
+/// The stage that executes the runs of a sweep.
+fn simulate(runs: usize) -> Stage {
     let command = ["sweep-part", "{folder}", "run", "{first}"];
     Stage::new("simulate", command, 0..runs as u64).writing("runs/{item}/run.json")
+}
+
+/// Hash of a scene file; empty if it cannot be read, e.g. because it ships with the program.
+pub(crate) fn scene_hash(scene: &Path) -> Result<String, SweepError> {
+    match std::fs::read(scene) {
+        Ok(bytes) => Ok(blake3::hash(&bytes).to_hex()[..16].to_owned()),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(cause) => Err(sessile_frames::FileError::new("read", scene, cause).into()),
+    }
+}
+
+/// Makes sure that a scene file has this hash.
+pub(crate) fn check_hash(scene: &Path, hash: &str) -> Result<(), SweepError> {
+    if scene_hash(scene)? == hash { Ok(()) } else { Err(SweepError::OtherScene { scene: scene.to_owned() }) }
+}
+
+/// The states of all runs of a sweep or search, by the stages of its plan.
+pub(crate) fn run_states(folder: &Path) -> Result<Vec<ItemState>, SweepError> {
+    let mut states = Vec::new();
+    for stage in sessile_jobs::Plan::load(folder)?.stages.iter().filter(|stage| stage.counted) {
+        states.extend(StageState::read(folder, stage)?.items);
+    }
+    Ok(states)
 }
 
 /// The run folder of a run.

@@ -10,13 +10,13 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use sessile_frames::{AngleRange, DropMeasures, Durability, FrameMeasures, RunInfo, atomic, measures_file};
-use sessile_jobs::{ItemState, StageState};
+use sessile_jobs::ItemState;
 use sessile_output::parquet::{Cell, Column, ColumnType, ParquetWriter};
 use sessile_output::{Destination, Layout};
 use sessile_scene::parse_file;
 
 use crate::error::SweepError;
-use crate::plan::{Plan, run_path, simulate};
+use crate::plan::{Plan, run_path, run_states};
 use crate::report::{Report, ReportRun, image_folder};
 use crate::theory::Theory;
 
@@ -131,7 +131,10 @@ impl Summary {
 /// ones.
 pub fn write(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let columns = columns(plan);
-    let states = StageState::read(folder, &simulate(plan.runs.len()))?.items;
+    let states = run_states(folder)?;
+    if states.len() != plan.runs.len() {
+        return Err(SweepError::OtherPlan { folder: folder.to_owned() });
+    }
     let destination = Destination::new(&folder.join("results.parquet"), Layout::File, true)?;
     let mut table = ParquetWriter::new(destination.file()?, "results", columns.clone())?;
     let mut report = Report::new(plan, measure_names().collect());

@@ -20,7 +20,8 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::faces::{FaceFlags, WET, classify_faces};
+use crate::extrapolation::DISTANCE;
+use crate::faces::{FaceFlags, IN_SOLID, WET, classify_faces};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, clamp_components, cubic_weights, fast_floor, local_center};
 use crate::parameters::Parameters;
@@ -79,18 +80,46 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// Advects the velocity and adds gravity.
-///
-/// The velocity before it stays in `scratch.previous_velocity`, and the faces are classified for
-/// the stages that follow.
-pub fn advect_velocity<L>(state: &mut State, scratch: &mut Scratch, params: &Parameters, step: &StepContext<'_, L>) {
+/// Keeps the velocity that moved the interface last in `scratch.previous_velocity`, and classifies
+/// the faces for the stages that follow.
+pub fn begin_velocity_update(state: &State, scratch: &mut Scratch) {
     let State { grid, solids, phi, velocity, .. } = state;
     let Scratch { face_flags, previous_velocity, .. } = scratch;
     classify_faces(&grid.tiles, solids, phi, face_flags);
+    for (kept, component) in previous_velocity.iter_mut().zip(velocity) {
+        kept.values_mut().copy_from_slice(component.values());
+    }
+}
+
+/// Advects the velocity and adds `gain` (in m/s).
+pub fn advect_velocity<L>(
+    state: &mut State,
+    scratch: &mut Scratch,
+    params: &Parameters,
+    step: &StepContext<'_, L>,
+    gain: DVec3,
+) {
+    let State { grid, velocity, .. } = state;
+    let Scratch { face_flags, center_velocity, .. } = scratch;
     let scheme = Scheme { interpolation: params.interpolation, limiter: params.numerics.limiter };
-    let dt_over_h = step.dt / grid.h;
-    advect(&grid.tiles, face_flags, velocity, dt_over_h, step.gravity * step.dt, scheme, previous_velocity);
-    std::mem::swap(velocity, previous_velocity);
+    advect(&grid.tiles, face_flags, velocity, step.dt / grid.h, gain, scheme, center_velocity);
+    std::mem::swap(velocity, center_velocity);
+}
+
+/// Adds `gain` (in m/s) to the velocity of the liquid and of the air around it, outside solids: the
+/// paper's first stage.
+pub fn accelerate(state: &mut State, scratch: &Scratch, gain: DVec3) {
+    let State { grid, phi, velocity, .. } = state;
+    for (axis, component) in velocity.iter_mut().enumerate().take(grid.tiles.dims()) {
+        component.par_tiles_mut().enumerate().for_each(|(slot, component)| {
+            let (flags, phi) = (scratch.face_flags[axis].tile(slot), phi.tile(slot));
+            for ((u, flag), phi) in component.iter_mut().zip(flags).zip(phi).take(grid.tiles.cells_in_use()) {
+                if *phi < DISTANCE && flag & IN_SOLID == 0 {
+                    *u += gain[axis];
+                }
+            }
+        });
+    }
 }
 
 /// Interpolation and its limiter.

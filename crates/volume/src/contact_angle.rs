@@ -24,7 +24,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
+use crate::level_set_advection::LIFT;
 use crate::line_state::LineState;
 use crate::redistance::PHI_MAX;
 use crate::scratch::Scratch;
@@ -57,7 +59,8 @@ const ANGLE_HEIGHTS: [f64; 2] = [1.25, 2.5];
 /// Cells that are fixed while the line is pinned: |φ| below the first, s between the others.
 const PINNED_WITHIN: f64 = 1.5;
 const PINNED_FROM: f64 = -0.9;
-const PINNED_TO: f64 = 0.7;
+/// The upper of the two.
+pub const PINNED_TO: f64 = 0.7;
 
 /// Distance ahead of the contact line at which the wetting history decides between the dry and the
 /// wet advancing angle, in cells.
@@ -79,6 +82,12 @@ pub trait AngleLaw: Sync {
     fn is_wet(&self, _wall: &Wall, _place: DVec3) -> bool {
         false
     }
+
+    /// Velocity of a wall at a point of space, in m/s; queried for [`AngleRange::static_speed`]
+    /// only.
+    fn wall_velocity(&self, _wall: &Wall, _place: DVec3) -> DVec3 {
+        DVec3::ZERO
+    }
 }
 
 /// The angles between which a contact line is at rest.
@@ -90,8 +99,9 @@ pub struct AngleRange {
     pub advancing: f64,
     /// Largest decrease of cos θ while receding: the bound on the line force over γ.
     pub receding_pull: f64,
-    /// Whether a line between the two is pinned.
-    pub pins: bool,
+    /// Speed above which a line counts as moving whatever its angle (wang2005, §6), in m/s; none
+    /// where the angle alone decides.
+    pub static_speed: Option<f64>,
 }
 
 impl AngleRange {
@@ -112,7 +122,23 @@ impl AngleRange {
         } else {
             (measured, LineState::Pinned { cosine: measured })
         };
-        (cosine, if self.pins && self.advancing > self.receding { state } else { LineState::Free })
+        (cosine, if self.advancing > self.receding { state } else { LineState::Free })
+    }
+
+    /// The same for a line that was `before` and moves at `speed` (in m/s) out of the liquid: above
+    /// [`static_speed`](Self::static_speed) it advances or recedes at any angle.
+    ///
+    /// A pinned line has no speed of its own; one whose speed has changed its sign has come to rest
+    /// in between.
+    pub fn choose_by_speed(&self, measured: f64, before: LineState, speed: f64) -> (f64, LineState) {
+        let (cosine, at_rest) = self.choose(measured);
+        let Some(static_speed) = self.static_speed.filter(|_| at_rest != LineState::Free) else {
+            return (cosine, at_rest);
+        };
+        if before.blocks(speed) || speed.abs() < static_speed {
+            return (cosine, at_rest);
+        }
+        (cosine, if speed > 0.0 { LineState::Advancing } else { LineState::Receding })
     }
 }
 
@@ -205,13 +231,11 @@ fn wall_curvature_term(
 /// Extends φ into solids at the contact angle, and marks the cells at which the contact line is
 /// pinned.
 pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl AngleLaw) {
-    let State { grid, solids, phi, line, .. } = state;
-    extend_into_solids(grid, solids, law, phi, line, &mut scratch.field);
+    let State { grid, solids, phi, line, velocity, .. } = state;
+    extend_moving(&Extension { grid, solids, law, velocity: Some(velocity) }, phi, line, &mut scratch.field);
 }
 
-/// One pass of the extension; `scratch` holds what is being written.
-///
-/// Pinned cells keep their φ when the interface moves.
+/// One pass of the extension for liquid at rest; `scratch` holds what is being written.
 pub fn extend_into_solids(
     grid: &Grid,
     solids: &Solids,
@@ -220,6 +244,26 @@ pub fn extend_into_solids(
     line: &mut Field<LineState>,
     scratch: &mut Field<f64>,
 ) {
+    extend_moving(&Extension { grid, solids, law, velocity: None }, phi, line, scratch);
+}
+
+/// What the extension reads besides φ.
+struct Extension<'a, L> {
+    grid: &'a Grid,
+    solids: &'a Solids,
+    law: &'a L,
+    /// Velocity at faces; none for liquid at rest.
+    velocity: Option<&'a [Field<f64>; 3]>,
+}
+
+/// One pass of the extension. Pinned cells keep their φ when the interface moves.
+fn extend_moving<L: AngleLaw>(
+    extension: &Extension<'_, L>,
+    phi: &mut Field<f64>,
+    line: &mut Field<LineState>,
+    scratch: &mut Field<f64>,
+) {
+    let Extension { grid, solids, .. } = *extension;
     let (tiles, before) = (&grid.tiles, &*phi);
     (scratch.par_tiles_mut(), line.par_tiles_mut(), &solids.near)
         .into_par_iter()
@@ -228,7 +272,7 @@ pub fn extend_into_solids(
         .for_each(|(slot, (out, line, _))| {
             out.copy_from_slice(before.tile(slot));
             for local in 0..tiles.cells_in_use() {
-                extend_at_cell(grid, solids, law, before, slot, local, &mut out[local], &mut line[local]);
+                extension.extend_at_cell(before, slot, local, &mut out[local], &mut line[local]);
             }
         });
     let after = &*scratch;
@@ -237,79 +281,105 @@ pub fn extend_into_solids(
     });
 }
 
-/// The point on the wall just ahead of the contact line, in tile coordinates; `nearby` is φ at
-/// `foot`.
-fn point_ahead(tiles: &Tiles, phi: &Field<f64>, slot: usize, foot: DVec3, normal: DVec3, nearby: f64) -> DVec3 {
-    let slope = smooth_gradient(tiles, phi, slot, foot);
+/// Whether the wall has been wet just ahead of the contact line near `at`, at the height `s` above
+/// a wall with normal `normal`, in tile coordinates.
+///
+/// The point lies [`AHEAD`] of the line; its foot on the wall is what the law is asked for.
+pub fn is_wet_ahead(
+    grid: &Grid,
+    phi: &Field<f64>,
+    law: &impl AngleLaw,
+    wall: &Wall,
+    slot: usize,
+    [at, normal]: [DVec3; 2],
+    s: f64,
+) -> bool {
+    let tiles = &grid.tiles;
+    let above = at + normal * (HEIGHTS[0] - s);
+    let slope = smooth_gradient(tiles, phi, slot, above);
     let tangent = slope - normal * slope.dot(normal);
+    let nearby = linear(tiles, phi, slot, above, CENTER);
     let ahead = tangent * ((AHEAD - nearby) / tangent.length_squared().max(0.02));
-    foot - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0)
+    let foot = above - normal * HEIGHTS[0] + ahead.clamp_length_max(3.0);
+    law.is_wet(wall, grid.position(slot, foot))
 }
 
-/// Extends φ at one cell; writes its φ and whether the contact line is pinned there.
-#[expect(clippy::too_many_arguments, reason = "a cell, its surroundings, and the two values that it gets")]
-fn extend_at_cell(
-    grid: &Grid,
-    solids: &Solids,
-    law: &impl AngleLaw,
-    phi: &Field<f64>,
-    slot: usize,
-    local: usize,
-    out: &mut f64,
-    line: &mut LineState,
-) {
-    let tiles = &grid.tiles;
-    let index = CellIndex::new(slot, local);
-    let s = solids.distance.values()[index];
-    let before = std::mem::take(line);
-    let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
-    if s <= -DEPTH {
-        *out = PHI_MAX;
-        return;
+impl<L: AngleLaw> Extension<'_, L> {
+    /// Speed of the contact line near `at` along the wall and out of the liquid, in m/s: that of
+    /// the interface just above the wall, relative to it.
+    fn line_speed(&self, phi: &Field<f64>, wall: &Wall, slot: usize, [at, normal]: [DVec3; 2], s: f64) -> f64 {
+        let (Some(velocity), tiles) = (self.velocity, &self.grid.tiles) else { return 0.0 };
+        let above = at + normal * (LIFT - s);
+        let slope = smooth_gradient(tiles, phi, slot, above);
+        let tangent = slope - normal * slope.dot(normal);
+        let steepness = tangent.length_squared();
+        if steepness < 0.02 {
+            return 0.0;
+        }
+        let onto = tangent * (linear(tiles, phi, slot, above, CENTER) / steepness);
+        let place = above - onto.clamp_length_max(2.0);
+        let wall_velocity = self.law.wall_velocity(wall, self.grid.position(slot, place));
+        (velocity_at(tiles, velocity, slot, place) - wall_velocity).dot(tangent) / steepness.sqrt()
     }
-    let inside = solids.contains_center(index);
-    if s >= SOLID_BAND || !(in_pinning_zone || inside) {
-        return;
-    }
-    let normal = solids.normal(tiles, index);
-    if normal == DVec3::ZERO {
-        return;
-    }
-    let at = local_center(local);
-    let wall = &solids.wall.values()[index];
-    let mut range = law.range(wall);
-    let hysteresis = range.advancing > range.receding;
-    if !inside && !hysteresis {
-        return;
-    }
-    let foot = at + normal * (HEIGHTS[0] - s);
-    let nearby = linear(tiles, phi, slot, foot, CENTER);
-    if nearby.abs() > BAND - 0.5 {
+
+    /// Extends φ at one cell; writes its φ and what the contact line may do there.
+    fn extend_at_cell(&self, phi: &Field<f64>, slot: usize, local: usize, out: &mut f64, line: &mut LineState) {
+        let Self { grid, solids, law, .. } = *self;
+        let tiles = &grid.tiles;
+        let index = CellIndex::new(slot, local);
+        let s = solids.distance.values()[index];
+        let before = std::mem::take(line);
+        let in_pinning_zone = s < PINNED_TO && s > PINNED_FROM && out.abs() < PINNED_WITHIN;
+        if s <= -DEPTH {
+            *out = PHI_MAX;
+            return;
+        }
+        let inside = solids.contains_center(index);
+        if s >= SOLID_BAND || !(in_pinning_zone || inside) {
+            return;
+        }
+        let normal = solids.normal(tiles, index);
+        if normal == DVec3::ZERO {
+            return;
+        }
+        let at = local_center(local);
+        let wall = &solids.wall.values()[index];
+        let mut range = law.range(wall);
+        let hysteresis = range.advancing > range.receding;
+        if !inside && !hysteresis {
+            return;
+        }
+        let foot = at + normal * (HEIGHTS[0] - s);
+        let nearby = linear(tiles, phi, slot, foot, CENTER);
+        if nearby.abs() > BAND - 0.5 {
+            if inside {
+                *out = nearby + range.middle() * (s - HEIGHTS[0]);
+            }
+            return;
+        }
+        if wall.wet_advancing < range.advancing && is_wet_ahead(grid, phi, law, wall, slot, [at, normal], s) {
+            range.advancing = wall.wet_advancing;
+        }
+        let (cosine, found) = if hysteresis {
+            match measured_cosine(tiles, phi, slot, at, s, normal) {
+                Some(measured) if range.static_speed.is_some() => {
+                    range.choose_by_speed(measured, before, self.line_speed(phi, wall, slot, [at, normal], s))
+                }
+                Some(measured) => range.choose(measured),
+                None => (range.middle(), LineState::Free),
+            }
+        } else {
+            (range.middle(), LineState::Free)
+        };
+        *line = if in_pinning_zone { found } else { LineState::Free };
+        if !inside {
+            *line = line.turned_from(before, s, RELAXATION, out);
+        }
         if inside {
-            *out = nearby + range.middle() * (s - HEIGHTS[0]);
+            let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
+            let cosine = slope_into_wall(samples, cosine);
+            let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
+            *out += RELAXATION * (arc_phi(samples, s, cosine) - *out);
         }
-        return;
-    }
-    let ahead = || point_ahead(tiles, phi, slot, foot, normal, nearby);
-    if wall.wet_advancing < range.advancing && law.is_wet(wall, grid.position(slot, ahead())) {
-        range.advancing = wall.wet_advancing;
-    }
-    let (cosine, found) = if hysteresis {
-        match measured_cosine(tiles, phi, slot, at, s, normal) {
-            Some(measured) => range.choose(measured),
-            None => (range.middle(), LineState::Free),
-        }
-    } else {
-        (range.middle(), LineState::Free)
-    };
-    *line = if in_pinning_zone { found } else { LineState::Free };
-    if !inside {
-        *line = line.turned_from(before, s, RELAXATION, out);
-    }
-    if inside {
-        let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
-        let cosine = slope_into_wall(samples, cosine);
-        let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
-        *out += RELAXATION * (arc_phi(samples, s, cosine) - *out);
     }
 }

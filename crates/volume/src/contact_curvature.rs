@@ -6,27 +6,45 @@
 //! - [`ContactAngleRule::Measured`]: the angle that the interface makes with the wall, between
 //!   receding and advancing, as for the extension of φ; pinned lines are closed.
 //! - [`ContactAngleRule::Paper`] (wang2005, §6): advancing or receding by the speed of the contact
-//!   line. Below a threshold both are tried, and
+//!   line; a line that is slower than a threshold by
 //!
 //! ```text
-//! κ = 0 if κ_r κ_a < 0,     κ_a if κ_a < 0,     κ_r if κ_r > 0
-//!     (eq. 10, κ the part in the line's normal plane)
+//! P = 0 if P_r P_a < 0,     P_a if P_a < 0,     P_r if P_r > 0            (eq. 10)
 //! ```
 //!
-//! The latter neither pins a line nor holds it against a load; it serves to reproduce the paper's
-//! figures. The bound on the receding line force bounds κ_r from above.
+//! with the pressures P_r and P_a of the two angles.
+//!
+//! **What eq. 10 leaves out.** Its zero is the pressure of the air, but a line bounds liquid of the
+//! pressure P_c = γκ_c, with κ_c at the angle θ_c that it has. P = 0 lets that liquid out: lines
+//! advance at any angle, a drop with 84° at 70°, and 5 µL on a vertical pane of 90°/60° slide. So P_r
+//! and P_a are compared with P_c; since κ rises with θ that is to compare the angles. And no
+//! pressure holds a line against a load that is not known, so in the first case the line is held by
+//! the wall:
+//!
+//! ```text
+//! θ_r ≤ θ_c ≤ θ_a    held: closed faces, φ moves with the wall (line_state); P = P_c
+//! θ_c > θ_a          P = P_a
+//! θ_c < θ_r          P = P_r
+//! ```
+//!
+//! A held line stays so until its angle has left that range; one that moves is held once it is slow
+//! or turns back ([`AngleRange::choose_by_speed`]). The bound on the receding line force bounds κ_r
+//! − κ_c.
 
 use rayon::prelude::*;
 
-use crate::contact_angle::{AngleLaw, AngleRange, measured_cosine};
-use crate::extrapolation::sample as velocity_at;
-use crate::grid::{CENTER, Grid, cubic, gradient, local_center};
+use crate::contact_angle::{AngleLaw, AngleRange, PINNED_TO, is_wet_ahead, measured_cosine};
+use crate::grid::{CENTER, Grid, cubic, gradient, linear, local_center};
+use crate::line_state::LineState;
 use crate::solids::Solids;
-use crate::tiles::{CellIndex, Field};
-use crate::virtual_surface::{self, Curvature, Variant, axes};
+use crate::tiles::{CellIndex, Field, Tiles};
+use crate::virtual_surface::{self, NODES, Variant, axes};
 
 /// Air cells farther than this from the interface are not next to liquid, in cells.
 const ADJACENT: f64 = 1.5;
+/// Height of the lowest layer of cells above a wall, in cells; that of a wall through cell centers
+/// counts, whatever its rounding.
+const LOWEST_LAYER: f64 = 1.0 + 1e-6;
 /// Largest curvature, per cell.
 const MAX_CURVATURE: f64 = 2.0;
 
@@ -42,22 +60,29 @@ pub enum ContactAngleRule {
     },
 }
 
-/// Writes κ (per cell) of the air cells at contact lines.
+/// The interface and what its contact line may do.
+pub struct Lines<'a> {
+    /// The level set.
+    pub phi: &'a Field<f64>,
+    /// What the line may do at each cell.
+    pub line: &'a Field<LineState>,
+}
+
+/// Writes κ (per cell) of the air cells at contact lines; `kappa` holds that of φ.
 pub fn apply_at_contact_line(
     grid: &Grid,
     solids: &Solids,
-    phi: &Field<f64>,
-    velocity: &[Field<f64>; 3],
+    lines: &Lines<'_>,
     law: &impl AngleLaw,
     rule: ContactAngleRule,
     kappa: &mut Field<f64>,
 ) {
-    let tiles = &grid.tiles;
+    let (tiles, phi) = (&grid.tiles, lines.phi);
     kappa.par_tiles_mut().enumerate().filter(|(slot, _)| solids.near[*slot]).for_each(|(slot, kappa)| {
         for local in 0..tiles.cells_in_use() {
             let index = CellIndex::new(slot, local);
             let (here, s) = (phi.values()[index], solids.distance.values()[index]);
-            if !(0.0..ADJACENT).contains(&here) || !(0.0..1.0).contains(&s) {
+            if !(0.0..ADJACENT).contains(&here) || s > LOWEST_LAYER || solids.contains_center(index) {
                 continue;
             }
             let liquid = |axis, step| tiles.next(index, axis, step).is_some_and(|next| phi.values()[next] < 0.0);
@@ -67,48 +92,55 @@ pub fn apply_at_contact_line(
             let normal = solids.normal(tiles, index);
             let Some(frame) = axes(gradient(tiles, phi, index), normal) else { continue };
             let at = local_center(local);
-            let nodes = virtual_surface::sample(at, frame, 1.0, |place| cubic(tiles, phi, slot, place, CENTER));
             let wall = &solids.wall.values()[index];
             let mut range = law.range(wall);
-            if law.is_wet(wall, grid.position(slot, at + frame[0])) {
-                range.advancing = range.advancing.min(wall.wet_advancing);
+            if wall.wet_advancing < range.advancing && is_wet_ahead(grid, phi, law, wall, slot, [at, normal], s) {
+                range.advancing = wall.wet_advancing;
             }
+            let measured = measured_cosine(tiles, phi, slot, at, s, normal);
             let total = match rule {
                 ContactAngleRule::Measured => {
-                    let measured = measured_cosine(tiles, phi, slot, at, s, normal);
                     let cosine = measured.map_or(range.middle(), |measured| range.choose(measured).0);
-                    virtual_surface::curvature(&nodes, 1.0, cosine.acos(), Variant::Complete).total
+                    let nodes = virtual_surface::sample(at, frame, 1.0, |place| cubic(tiles, phi, slot, place, CENTER));
+                    Some(virtual_surface::curvature(&nodes, 1.0, cosine.acos(), Variant::Complete).total)
                 }
-                ContactAngleRule::Paper { static_speed } => {
-                    let speed = velocity_at(tiles, velocity, slot, at).dot(frame[0]);
-                    paper_curvature(&nodes, &range, speed, static_speed)
+                ContactAngleRule::Paper { .. } => {
+                    let nodes =
+                        virtual_surface::sample(at, frame, 1.0, |place| linear(tiles, phi, slot, place, CENTER));
+                    paper_curvature(&nodes, &range, measured, state_at(tiles, solids, lines, index))
                 }
             };
-            kappa[local] = total.clamp(-MAX_CURVATURE, MAX_CURVATURE);
+            if let Some(total) = total {
+                kappa[local] = total.clamp(-MAX_CURVATURE, MAX_CURVATURE);
+            }
         }
     });
 }
 
-/// κ by the speed of the contact line (wang2005, §6).
-fn paper_curvature(nodes: &[f64; virtual_surface::NODES], range: &AngleRange, speed: f64, static_speed: f64) -> f64 {
+/// What the line may do at a cell, or below it where the cell lies above those that have a state.
+fn state_at(tiles: &Tiles, solids: &Solids, lines: &Lines<'_>, index: CellIndex) -> LineState {
+    let s = solids.distance.values();
+    if s[index] < PINNED_TO {
+        return lines.line.values()[index];
+    }
+    let below = tiles.face_neighbors(index).filter(|&next| lines.line.values()[next] != LineState::Free);
+    below.min_by(|&a, &b| s[a].total_cmp(&s[b])).map_or(LineState::Free, |next| lines.line.values()[next])
+}
+
+/// κ where the line may do `state`; none where it is held, and the interface keeps its own.
+fn paper_curvature(nodes: &[f64; NODES], range: &AngleRange, measured: Option<f64>, state: LineState) -> Option<f64> {
     let at = |angle: f64| virtual_surface::curvature(nodes, 1.0, angle, Variant::Paper);
-    let receding = || {
-        let Curvature { total, normal_plane } = at(range.receding);
-        total - (normal_plane - range.receding_pull).max(0.0)
+    let state = match (state, measured) {
+        (LineState::Free, Some(measured)) => range.choose(measured).1,
+        _ => state,
     };
-    if speed > static_speed {
-        at(range.advancing).total
-    } else if speed < -static_speed {
-        receding()
-    } else {
-        let (advancing, back) = (at(range.advancing), at(range.receding));
-        if back.normal_plane * advancing.normal_plane < 0.0 {
-            // The curvature along the line remains.
-            back.total - back.normal_plane
-        } else if advancing.normal_plane < 0.0 {
-            advancing.total
-        } else {
-            receding()
+    match state {
+        LineState::Pinned { .. } => None,
+        LineState::Advancing | LineState::Free => Some(at(range.advancing).total),
+        LineState::Receding => {
+            let receding = at(range.receding);
+            let own = measured.map_or(receding, |cosine| at(cosine.acos()));
+            Some(receding.total - (receding.normal_plane - own.normal_plane - range.receding_pull).max(0.0))
         }
     }
 }
@@ -142,15 +174,12 @@ mod tests {
                     fixed_angle(self.0)
                 }
             }
-            let mut velocity: [Field<f64>; 3] = std::array::from_fn(|_| Field::new(0.0));
-            velocity.iter_mut().for_each(|field| field.resize(tiles));
             kappa.values_mut().fill(f64::NAN);
             let law = Fixed(f64::to_radians(cap));
             apply_at_contact_line(
                 &case.grid,
                 &case.solids,
-                &case.phi,
-                &velocity,
+                &Lines { phi: &case.phi, line: &line },
                 &law,
                 ContactAngleRule::Measured,
                 &mut kappa,

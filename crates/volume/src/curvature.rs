@@ -33,7 +33,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::contact_angle::AngleLaw;
-use crate::contact_curvature::apply_at_contact_line;
+use crate::contact_curvature::{Lines, apply_at_contact_line};
 use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
 use crate::parameters::Parameters;
@@ -71,13 +71,13 @@ pub fn compute_curvature<L: AngleLaw>(
     params: &Parameters,
     step: &StepContext<'_, L>,
 ) {
-    let State { grid, solids, phi, velocity, .. } = state;
+    let State { grid, solids, phi, line, .. } = state;
     let kappa = &mut scratch.kappa;
     // The virtual surface gives curvatures of level sets, too.
     let of = if params.virtual_surface.is_some() { CurvatureOf::LevelSet } else { CurvatureOf::Interface };
     curvature(&grid.tiles, solids, phi, of, kappa);
     if let Some(rule) = params.virtual_surface {
-        apply_at_contact_line(grid, solids, phi, velocity, step.angles, rule, kappa);
+        apply_at_contact_line(grid, solids, &Lines { phi, line }, step.angles, rule, kappa);
     }
 }
 

@@ -12,6 +12,9 @@
 //! |∇φ| = 1                                     redistance, when due
 //! ```
 //!
+//! With `fidelity = "paper"` gravity and wind come first, then viscosity, then advection, and φ is
+//! completed by fast marching in every step.
+//!
 //! Each stage is a file that opens with its equations, its limits and its source. The time step is
 //! the least of the stages' limits ([`Fluid::time_step_limit`]): the capillary limit of
 //! [`crate::projection`] and the Courant limit of [`crate::interface_advection`].
@@ -21,7 +24,7 @@ use sessile_frames::Event;
 use sessile_model::{StageReports, StageTimer};
 use sessile_world::World;
 
-use crate::advection::advect_velocity;
+use crate::advection::{accelerate, advect_velocity, begin_velocity_update};
 use crate::contact_angle::{AngleLaw, CONVERGENCE_PASSES, impose_contact_angle};
 use crate::curvature::compute_curvature;
 use crate::drops::{DropsReport, LabelInput, label_drops};
@@ -37,7 +40,7 @@ use crate::scratch::Scratch;
 use crate::sources::NeedleFlow;
 use crate::speed_limit::limit_speed;
 use crate::state::State;
-use crate::viscosity::{damp_capillary_waves, diffuse_velocity};
+use crate::viscosity::{ViscosityReport, damp_capillary_waves, diffuse_velocity};
 use crate::wind::apply_wind;
 
 /// The liquid: its state, its parameters, and the memory of its step.
@@ -101,14 +104,10 @@ impl Fluid {
         events: &mut Vec<Event>,
         timer: &mut dyn StageTimer,
     ) -> Result<FluidReport, SolveError> {
-        let Self { state, params, scratch } = self;
         let mut report = FluidReport::default();
         let stages = &mut report.stages;
-        timer.enter("advection");
-        advect_velocity(state, scratch, params, step);
-        apply_wind(state, scratch, params, step);
-        timer.enter("viscosity");
-        diffuse_velocity(state, scratch, params, step)?.record(stages);
+        self.update_velocity(step, timer)?.record(stages);
+        let Self { state, params, scratch } = self;
         timer.enter("curvature");
         compute_curvature(state, scratch, params, step);
         timer.enter("drops");
@@ -137,6 +136,32 @@ impl Fluid {
         pressure.record(stages);
         (report.drops, report.pressure_iterations) = (drops, pressure.iterations);
         Ok(report)
+    }
+
+    /// Advection, body forces and viscosity; with the paper's operators forces first, advection
+    /// last (wang2005, §3).
+    fn update_velocity<L>(
+        &mut self,
+        step: &StepContext<'_, L>,
+        timer: &mut dyn StageTimer,
+    ) -> Result<ViscosityReport, SolveError> {
+        let Self { state, params, scratch } = self;
+        let gain = step.gravity * step.dt;
+        timer.enter("advection");
+        begin_velocity_update(state, scratch);
+        if params.paper_operators {
+            accelerate(state, scratch, gain);
+            apply_wind(state, scratch, params, step);
+            timer.enter("viscosity");
+            let report = diffuse_velocity(state, scratch, params, step)?;
+            timer.enter("advection");
+            advect_velocity(state, scratch, params, step, DVec3::ZERO);
+            return Ok(report);
+        }
+        advect_velocity(state, scratch, params, step, gain);
+        apply_wind(state, scratch, params, step);
+        timer.enter("viscosity");
+        diffuse_velocity(state, scratch, params, step)
     }
 
     /// Labels the drops after liquid was inserted; volumes of `unmeasured` ids become what they

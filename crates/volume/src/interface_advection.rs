@@ -79,9 +79,10 @@ pub fn advect_interface<L>(
 
 /// Corrects φ by escaped particles, away from solids; returns the number of cells changed.
 pub fn correct_by_particles(state: &mut State, params: &Parameters) -> usize {
-    let State { grid, solids, phi, particles, .. } = state;
+    let State { grid, solids, phi, particles, line, .. } = state;
     let clearance = params.numerics.particles.solid_clearance;
-    particles.correct_phi(&grid.tiles, phi, |cell| solids.distance.values()[cell] > clearance).cells
+    let is_clear = |cell: CellIndex| solids.distance.values()[cell] > clearance && !line.values()[cell].is_pinned();
+    particles.correct_phi(&grid.tiles, phi, is_clear).cells
 }
 
 /// Writes the velocity that moves φ at cell centers, in cells per step.

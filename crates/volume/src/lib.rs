@@ -19,6 +19,7 @@ mod error;
 mod extrapolation;
 mod faces;
 mod far_side_culling;
+mod fast_marching;
 mod fluid;
 mod frame_fields;
 mod free_motion;

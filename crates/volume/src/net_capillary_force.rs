@@ -158,6 +158,7 @@ mod tests {
             lifts: true,
             dt_over_h: 1.0,
             numerics: &numerics,
+            method: crate::poisson::Method::Auto,
             before: &before,
         };
         let mut velocity = before.clone();

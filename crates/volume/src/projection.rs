@@ -40,7 +40,7 @@ use crate::fluid::StepContext;
 use crate::line_state::LineState;
 use crate::net_capillary_force::cancel_net_forces;
 use crate::parameters::{NumericalParameters, Parameters};
-use crate::poisson::{OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
+use crate::poisson::{Method, OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
@@ -95,6 +95,7 @@ pub fn project<L>(
         lifts: params.virtual_surface.is_none(),
         dt_over_h: dt / h,
         numerics: &params.numerics,
+        method: if params.paper_operators { Method::Mic } else { Method::Auto },
         before: previous_velocity,
     };
     projection.assemble(&problem, velocity, source, &wall_velocity);
@@ -135,6 +136,8 @@ pub struct PressureProblem<'a> {
     pub dt_over_h: f64,
     /// Tolerance and speed limit.
     pub numerics: &'a NumericalParameters,
+    /// Preconditioner.
+    pub method: Method,
     /// The velocity that moved the interface last, in m/s.
     pub before: &'a [Field<f64>; 3],
 }
@@ -315,7 +318,7 @@ impl Projection {
     /// Solves for q from its initial values.
     pub fn solve(&mut self, problem: &PressureProblem<'_>) -> Result<SolveReport, PoissonError> {
         let tolerance = problem.numerics.divergence_tolerance / problem.dt_over_h;
-        let options = Options { tolerance, relative_tolerance: 0.0, ..Options::default() };
+        let options = Options { method: problem.method, tolerance, relative_tolerance: 0.0, ..Options::default() };
         self.solver.solve(&self.system, &mut self.q, &options)
     }
 

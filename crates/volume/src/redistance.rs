@@ -35,6 +35,9 @@
 //!     y' the point of the interface at that depth on the way up from y,  n its normal
 //! ```
 //!
+//! With `fidelity = "paper"` the steps of a run use fast marching instead
+//! ([`fast_marching`](crate::fast_marching)); drops that are inserted are reinitialized as above.
+//!
 //! No time-step limit.
 
 use glam::DVec3;
@@ -42,6 +45,7 @@ use rayon::prelude::*;
 use sessile_model::StageReports;
 
 use crate::contact_angle::{AngleLaw, BAND, impose_contact_angle};
+use crate::fast_marching::Scope;
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::interface_advection::correct_by_particles;
 use crate::line_state::LineState;
@@ -154,13 +158,27 @@ pub fn redistance_if_due<L: AngleLaw>(
 ) -> RedistanceReport {
     let (since, numerics) = (state.since_redistance, &params.numerics);
     let mut report = RedistanceReport::default();
-    if since.steps >= numerics.redistance_interval || since.travel >= numerics.redistance_travel {
+    let is_due = since.steps >= numerics.redistance_interval || since.travel >= numerics.redistance_travel;
+    if params.paper_operators {
+        march(state, scratch, if is_due { Scope::All } else { Scope::Far });
+    } else if is_due {
         redistance(state, scratch);
+    }
+    if is_due {
         report = RedistanceReport { reinitialized: true, corrected_cells: correct_by_particles(state, params) };
         impose_contact_angle(state, scratch, angles);
     }
     state.particles.adjust_radii(&state.grid.tiles, &state.phi);
     report
+}
+
+/// Completes φ by fast marching, as the paper does in every step.
+fn march(state: &mut State, scratch: &mut Scratch, scope: Scope) {
+    let State { grid, solids, phi, line, since_redistance, .. } = state;
+    scratch.fast_marching.apply(&grid.tiles, solids, line, scope, phi, &mut scratch.field);
+    if scope == Scope::All {
+        *since_redistance = SinceRedistance::default();
+    }
 }
 
 /// Reinitializes φ to a distance.

@@ -4,6 +4,7 @@ use crate::divergence_correction::DivergenceCorrection;
 use crate::drops::Label;
 use crate::extrapolation::Extrapolation;
 use crate::faces::FaceFlags;
+use crate::fast_marching::FastMarching;
 use crate::line_state::LineState;
 use crate::net_capillary_force::NetForce;
 use crate::projection::Projection;
@@ -39,6 +40,8 @@ pub struct Scratch {
     pub divergence_correction: DivergenceCorrection,
     /// Memory of the reinitialization.
     pub redistance: Redistance,
+    /// Memory of the reinitialization by fast marching.
+    pub fast_marching: FastMarching,
     /// Memory of the viscous solve.
     pub viscous: ViscousScratch,
     /// Memory of the viscous solve with the full stress.
@@ -74,6 +77,7 @@ impl Default for Scratch {
             extrapolation: Extrapolation::default(),
             divergence_correction: DivergenceCorrection::default(),
             redistance: Redistance::default(),
+            fast_marching: FastMarching::default(),
             viscous: ViscousScratch::default(),
             viscous_stress: StressSolver::default(),
             wanted_tiles: Vec::new(),

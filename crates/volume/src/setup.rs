@@ -173,14 +173,15 @@ impl Setup {
 /// The schemes and numbers that a scene chooses, in the ranges that the scene schema allows;
 /// `largest` is the radius of its largest drop, in m.
 fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, VolumeError> {
-    let (liquid, options, numerics) = (scene.liquid, &scene.volume, NumericalParameters::default());
+    let (liquid, options) = (scene.liquid, &scene.volume);
+    let paper = scene.fidelity == Fidelity::Paper;
+    let numerics = if paper { NumericalParameters::paper() } else { NumericalParameters::default() };
     // A run that diverges by growing would look like one that splashes.
     let longest = numerics.max_capillary_fraction * capillary_time_step(&liquid, h);
     if let Some(dt) = options.dt.filter(|dt| *dt > longest) {
         return Err(VolumeError::LongStep { dt_us: 1e6 * dt, longest_us: 1e6 * longest, cell_mm: 1e3 * h });
     }
     let static_speed = options.static_speed.unwrap_or(STATIC_SPEED);
-    let paper = scene.fidelity == Fidelity::Paper;
     let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
     let by_virtual_surface = options.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface;
     let rule = if paper { ContactAngleRule::Paper { static_speed } } else { ContactAngleRule::Measured };

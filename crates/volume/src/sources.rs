@@ -310,7 +310,7 @@ fn insert_sphere(sphere: &Sphere, in_air: bool, setup: &Setup, world: &World, fl
 
 /// Unites a spray drop with the liquid on the grid, under the id `id`.
 pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World, fluid: &mut Fluid) {
-    let (center, radius) = (drop.at, drop.radius());
+    let (center, radius) = drop.sphere();
     let distance = move |point: DVec3| (point - center).length() - radius;
     let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity: drop.velocity };
     let _ = insert_body(&body, id, false, setup, world, fluid);

@@ -1,5 +1,5 @@
-//! Spray: drops too small for the grid, as spheres in free flight that rejoin liquid when they
-//! touch it.
+//! Spray: drops too small for the grid, as spheres in free flight and caps on solids, that rejoin
+//! liquid when they touch it.
 //!
 //! A drop of few cells has no meaningful curvature on the grid; the paper gives such drops no
 //! surface tension (wang2005, §8), and they smear. Here they leave the grid instead, as spheres
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! - Two that touch coalesce: volumes and momenta add, the larger one keeps its id.
-//! - One that touches a solid rests on it, moves with it, and stays until liquid or another spray
-//!   drop touches it.
+//! - One that touches a solid becomes a cap on it ([`cap`]), which is held or slides, and moves with
+//!   the solid.
 //! - One that solids leave no room for is squeezed out of the gap between them: it moves along the
 //!   nearest wall, straight to the nearest place with room, the rim of closing plates. (Pushed out
 //!   of one solid into the next, it would pass through both.) Where there is no such place it
@@ -30,8 +30,10 @@
 //! # Limits
 //!
 //! Not for planar runs, whose drops are discs. No drag of the air, as for the liquid on the grid;
-//! spray drops neither bounce nor roll, and are shown as spheres even at rest on a solid. They are
-//! sorted by id and nothing is random, so results do not depend on threads.
+//! spray drops do not bounce, and caps leave no trail in the wetting history. They are sorted by id
+//! and nothing is random, so results do not depend on threads.
+
+mod cap;
 
 use std::f64::consts::TAU;
 
@@ -39,42 +41,74 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Surface};
 use sessile_numerics::sphere_radius;
+use sessile_wetting::{Liquid, Wetting};
 
+use self::cap::{Cap, land, slide};
 use crate::drops::merge_event;
 use crate::tiles::{CellIndex, Field};
 
 /// Largest number of substeps; a substep is at most a drop's radius long.
 const MAX_SUBSTEPS: f64 = 64.0;
-/// Displacements out of solids until a drop fits between them, or does not.
-const MAX_DISPLACEMENTS: usize = 8;
-/// Distance from solids, in radii, below which a drop between them is squeezed.
-const MIN_ROOM: f64 = 0.5;
 /// Directions along the wall in which a squeezed drop looks for room, and farthest place, in radii.
 const RIM_DIRECTIONS: usize = 16;
 const MAX_RIM_DISTANCE: usize = 400;
 /// Depth in a solid, in radii, at which a way along the wall has left the gap.
 const MAX_RIM_DEPTH: f64 = 2.0;
 
-/// A drop in flight, or at rest on a solid.
+/// A drop in flight, or on a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SprayDrop {
     /// Its id.
     pub id: u32,
-    /// Its center, in m.
+    /// Its center, in m; on a solid, the middle of its base.
     pub at: DVec3,
     /// In m/s.
     pub velocity: DVec3,
     /// In m³.
     pub volume: f64,
-    /// Whether it rests on a solid.
-    pub resting: bool,
+    /// How it sits on a solid, if it does.
+    pub cap: Option<Cap>,
 }
 
 impl SprayDrop {
-    /// Its radius, in m.
+    /// Radius of the sphere of its volume, in m.
     pub fn radius(&self) -> f64 {
         sphere_radius(self.volume)
     }
+
+    /// Center and radius of its surface's sphere, in m.
+    pub fn sphere(&self) -> (DVec3, f64) {
+        self.cap.map_or((self.at, self.radius()), |cap| cap.sphere(self.at))
+    }
+
+    /// Its middle, and the distance within which it touches others, in m.
+    fn extent(&self) -> (DVec3, f64) {
+        self.cap.map_or((self.at, self.radius()), |cap| cap.extent(self.at))
+    }
+}
+
+/// What acts on spray drops.
+#[derive(Clone, Copy, Debug)]
+pub struct Forces<'a> {
+    /// Gravity, in m/s².
+    pub gravity: DVec3,
+    /// The liquid.
+    pub liquid: &'a Liquid,
+}
+
+/// The solid nearest to a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearestSolid {
+    /// Signed distance, in m.
+    pub distance: f64,
+    /// Its normal at the nearest point.
+    pub normal: DVec3,
+    /// Its velocity there, in m/s.
+    pub velocity: DVec3,
+    /// Its wetting there.
+    pub wetting: Wetting,
+    /// Its index; −1 for a side of the domain.
+    pub solid: i32,
 }
 
 /// What spray drops meet.
@@ -82,9 +116,8 @@ pub trait Environment {
     /// Signed distance to the liquid on the grid, in m; positive outside, any large number far
     /// away.
     fn liquid(&self, point: DVec3) -> f64;
-    /// Signed distance to the nearest solid, in m, its normal, and its velocity at the nearest
-    /// point, in m/s; `None` far away.
-    fn solid(&self, point: DVec3) -> Option<(f64, DVec3, DVec3)>;
+    /// The nearest solid; `None` far away.
+    fn solid(&self, point: DVec3) -> Option<NearestSolid>;
     /// Whether a point is inside the domain.
     fn inside(&self, point: DVec3) -> bool;
 }
@@ -120,7 +153,7 @@ impl Spray {
     pub fn launch(&mut self, id: u32, at: DVec3, velocity: DVec3, volume: f64) {
         if volume.is_finite() && volume > 0.0 && at.is_finite() && velocity.is_finite() {
             let place = self.drops.partition_point(|drop| drop.id < id);
-            self.drops.insert(place, SprayDrop { id, at, velocity, volume, resting: false });
+            self.drops.insert(place, SprayDrop { id, at, velocity, volume, cap: None });
         }
     }
 
@@ -131,21 +164,22 @@ impl Spray {
         &mut self,
         dt: f64,
         min_grid_volume: f64,
-        gravity: DVec3,
+        forces: &Forces<'_>,
         environment: &impl Environment,
         gone: &mut Vec<(SprayDrop, Exit)>,
         events: &mut Vec<Event>,
     ) {
         self.drops.retain_mut(|drop| {
-            let stays = fly(drop, dt, gravity, environment) || leave_gap(drop, environment);
+            let stays = fly(drop, dt, forces, environment) || leave_gap(drop, environment);
             gone.extend((!stays).then_some((*drop, Exit::Squeezed)));
             stays
         });
         self.coalesce(events);
         self.drops.retain(|drop| {
-            let fate = if !environment.inside(drop.at) {
+            let (middle, reach) = drop.extent();
+            let fate = if !environment.inside(middle) {
                 Some(Exit::LeftDomain)
-            } else if environment.liquid(drop.at) < drop.radius() {
+            } else if environment.liquid(middle) < reach {
                 Some(Exit::TouchedLiquid)
             } else {
                 (drop.volume > min_grid_volume).then_some(Exit::Grown)
@@ -164,8 +198,8 @@ impl Spray {
     /// coalesces with the first by id that it touches.
     fn coalesce_once(&mut self, events: &mut Vec<Event>) -> bool {
         let Self { drops, boxes } = self;
-        let width = 2.0 * drops.iter().map(SprayDrop::radius).fold(0.0, f64::max);
-        let box_of = |drop: &SprayDrop| (drop.at / width).floor().to_array().map(|c| c as i64);
+        let width = 2.0 * drops.iter().map(|drop| drop.extent().1).fold(0.0, f64::max);
+        let box_of = |drop: &SprayDrop| (drop.extent().0 / width).floor().to_array().map(|c| c as i64);
         boxes.clear();
         boxes.extend(drops.iter().enumerate().map(|(k, drop)| (box_of(drop), k as u32)));
         boxes.sort_unstable();
@@ -181,8 +215,8 @@ impl Spray {
                 let from = boxes.partition_point(|(known, _)| *known < there);
                 for &(_, other) in boxes[from..].iter().take_while(|(known, _)| *known == there) {
                     let other = other as usize;
-                    let (a, b) = (&drops[first], &drops[other]);
-                    let meets = b.volume > 0.0 && a.at.distance(b.at) < a.radius() + b.radius();
+                    let ((a, a_reach), (b, b_reach)) = (drops[first].extent(), drops[other].extent());
+                    let meets = drops[other].volume > 0.0 && a.distance(b) < a_reach + b_reach;
                     if other > first && meets && touching.is_none_or(|known| other < known) {
                         touching = Some(other);
                     }
@@ -202,11 +236,15 @@ impl Spray {
         any
     }
 
-    /// Adds the drops to a frame's surface, as triangulated spheres that enclose exactly their
-    /// volumes.
+    /// Adds the drops to a frame's surface, as triangulated spheres and caps that enclose exactly
+    /// their volumes.
     pub fn add_to(&self, surface: &mut Surface) {
         let (corners, triangles) = unit_sphere();
         for drop in &self.drops {
+            if let Some(cap) = &drop.cap {
+                cap.add_to(drop, surface);
+                continue;
+            }
             // The triangulated sphere encloses less than the sphere through its vertices.
             let scale = (drop.volume / enclosed(&corners, &triangles)).cbrt();
             let base = surface.positions.len() as u32;
@@ -221,72 +259,64 @@ impl Spray {
     }
 }
 
-/// Volume, momentum and center of mass of two drops; at rest if one of them is.
+/// Volume, momentum and center of mass of two drops; on a solid, with the wider base, if one of them
+/// is.
 fn joined(a: &SprayDrop, b: &SprayDrop) -> SprayDrop {
     let volume = a.volume + b.volume;
     let share = b.volume / volume;
     let velocity = a.velocity + (b.velocity - a.velocity) * share;
-    SprayDrop { at: a.at + (b.at - a.at) * share, velocity, volume, resting: a.resting || b.resting, ..*a }
+    let between = a.at + (b.at - a.at) * share;
+    // In its next step a cap is put back on its solid.
+    let (at, cap) = match (a.cap, b.cap) {
+        (Some(one), Some(two)) => (between, Some(Cap { radius: one.radius.max(two.radius), ..one })),
+        (Some(cap), None) => (a.at, Some(cap)),
+        (None, Some(cap)) => (b.at, Some(cap)),
+        (None, None) => (between, None),
+    };
+    SprayDrop { at, velocity, volume, cap, ..*a }
 }
 
 /// Moves a drop by `dt`; returns whether it fits between the solids.
-fn fly(drop: &mut SprayDrop, dt: f64, gravity: DVec3, environment: &impl Environment) -> bool {
-    let radius = drop.radius();
+fn fly(drop: &mut SprayDrop, dt: f64, forces: &Forces<'_>, environment: &impl Environment) -> bool {
+    if drop.cap.is_some() {
+        return slide(drop, dt, forces, environment);
+    }
+    let (radius, gravity) = (drop.radius(), forces.gravity);
+    let touched = |at: DVec3| environment.solid(at).filter(|wall| wall.distance < radius);
     let distance = (drop.velocity.length() + 0.5 * gravity.length() * dt) * dt;
     let substeps = (distance / radius).ceil().clamp(1.0, MAX_SUBSTEPS);
     let step = dt / substeps;
-    for _ in 0..substeps as u32 {
-        let wall = environment.solid(drop.at);
-        if let Some((distance, normal, velocity)) = wall.filter(|wall| drop.resting || wall.0 < radius) {
-            drop.resting = true;
-            drop.velocity = velocity;
-            let place = drop.at + (radius - distance) * normal + velocity * step;
-            if environment.solid(place).is_some_and(|wall| wall.0 < 0.0) {
-                return false;
-            }
-            drop.at = place;
-        } else {
-            // Where the solid has moved away, the drop flies.
-            drop.resting = false;
-            drop.at += drop.velocity * step + 0.5 * step * step * gravity;
-            drop.velocity += step * gravity;
+    for number in 0..substeps as u32 {
+        if let Some(wall) = touched(drop.at) {
+            land(drop, &wall);
+            return slide(drop, step * (substeps - f64::from(number)), forces, environment);
         }
+        drop.at += drop.velocity * step + 0.5 * step * step * gravity;
+        drop.velocity += step * gravity;
         if !environment.inside(drop.at) || environment.liquid(drop.at) < radius {
             break;
         }
     }
-    displace_out_of_solids(drop, environment)
-}
-
-/// Moves a drop out of the solids that it overlaps; returns whether it fits between them.
-fn displace_out_of_solids(drop: &mut SprayDrop, environment: &impl Environment) -> bool {
-    let radius = drop.radius();
-    for _ in 0..MAX_DISPLACEMENTS {
-        let Some((distance, normal, _)) = environment.solid(drop.at).filter(|wall| wall.0 < radius) else {
-            return true;
-        };
-        let place = drop.at + (radius - distance) * normal;
-        if environment.solid(place).is_some_and(|wall| wall.0 < 0.0) {
-            return false;
-        }
-        (drop.at, drop.resting) = (place, true);
+    if let Some(wall) = touched(drop.at) {
+        land(drop, &wall);
+        return slide(drop, 0.0, forces, environment);
     }
-    environment.solid(drop.at).is_none_or(|wall| wall.0 >= MIN_ROOM * radius)
+    true
 }
 
 /// Moves a drop along the nearest wall to the nearest place with room; returns whether there is
 /// one.
 fn leave_gap(drop: &mut SprayDrop, environment: &impl Environment) -> bool {
-    let Some((_, normal, _)) = environment.solid(drop.at) else { return false };
+    let Some(NearestSolid { normal, .. }) = environment.solid(drop.at) else { return false };
     let (radius, (across, along)) = (drop.radius(), normal.any_orthonormal_pair());
     let mut is_open = [true; RIM_DIRECTIONS];
     for distance in 1..=MAX_RIM_DISTANCE {
         for (number, is_open) in is_open.iter_mut().enumerate().filter(|(_, is_open)| **is_open) {
             let (sin, cos) = (TAU * number as f64 / RIM_DIRECTIONS as f64).sin_cos();
             let place = drop.at + distance as f64 * radius * (cos * across + sin * along);
-            let room = environment.solid(place).map_or(f64::INFINITY, |wall| wall.0);
+            let room = environment.solid(place).map_or(f64::INFINITY, |wall| wall.distance);
             if room >= radius {
-                (drop.at, drop.velocity, drop.resting) = (place, DVec3::ZERO, false);
+                (drop.at, drop.velocity, drop.cap) = (place, DVec3::ZERO, None);
                 return true;
             }
             *is_open = room > -MAX_RIM_DEPTH * radius && environment.inside(place);

@@ -11,7 +11,7 @@ use crate::fluid::Fluid;
 use crate::grid::{CENTER, linear};
 use crate::setup::Setup;
 use crate::sources::insert_spray_drop;
-use crate::spray::{Environment, Exit, Spray, SprayDrop, erase};
+use crate::spray::{Environment, Exit, Forces, NearestSolid, Spray, SprayDrop, erase};
 use crate::state::State;
 use crate::tiles::CellIndex;
 
@@ -32,14 +32,25 @@ impl Environment for GridEnvironment<'_> {
         linear(&grid.tiles, phi, slot, at, CENTER) * grid.h
     }
 
-    fn solid(&self, point: DVec3) -> Option<(f64, DVec3, DVec3)> {
-        let solid = self.world.closest(point).map(|(solid, near)| {
-            let velocity = self.world.solids()[solid].velocity_at(near.point);
-            (near.distance, near.normal, velocity)
+    fn solid(&self, point: DVec3) -> Option<NearestSolid> {
+        let solid = self.world.closest(point).map(|(index, near)| {
+            let solid = &self.world.solids()[index];
+            NearestSolid {
+                distance: near.distance,
+                normal: near.normal,
+                velocity: solid.velocity_at(near.point),
+                wetting: solid.wetting_at(near.uv),
+                solid: index as i32,
+            }
         });
-        let sides =
-            self.state.sides.iter().map(|side| (side.normal.dot(point) - side.offset, side.normal, DVec3::ZERO));
-        solid.into_iter().chain(sides).min_by(|a, b| a.0.total_cmp(&b.0))
+        let sides = self.state.sides.iter().map(|side| NearestSolid {
+            distance: side.normal.dot(point) - side.offset,
+            normal: side.normal,
+            velocity: DVec3::ZERO,
+            wetting: side.wetting,
+            solid: -1,
+        });
+        solid.into_iter().chain(sides).min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
     fn inside(&self, point: DVec3) -> bool {
@@ -174,7 +185,8 @@ pub fn advance_spray(
     let mut exits = Vec::new();
     let min_grid_volume = fluid.params.numerics.min_grid_cells * setup.h.powi(3);
     let environment = GridEnvironment { state: &fluid.state, world, bounds: setup.bounds };
-    spray.advance(dt, min_grid_volume, world.gravity(), &environment, &mut exits, events);
+    let forces = Forces { gravity: world.gravity(), liquid: &setup.parameters.liquid };
+    spray.advance(dt, min_grid_volume, &forces, &environment, &mut exits, events);
     for (drop, exit) in exits {
         match exit {
             Exit::LeftDomain | Exit::Squeezed => report.lost += drop.volume,
@@ -237,6 +249,6 @@ pub fn drop_states(spray: &Spray, surface_tension: f64) -> impl Iterator<Item = 
         volume: drop.volume,
         velocity: drop.velocity,
         speed_max: drop.velocity.length(),
-        pressure: Some(2.0 * surface_tension / drop.radius()),
+        pressure: Some(2.0 * surface_tension / drop.sphere().1),
     })
 }

@@ -92,7 +92,7 @@ pub fn sampled(tiles: &Tiles, value: impl Fn(DVec3) -> f64) -> Field<f64> {
 
 /// A contact angle without hysteresis.
 pub fn fixed_angle(angle: f64) -> AngleRange {
-    AngleRange { receding: angle, advancing: angle, receding_pull: f64::INFINITY, pins: true }
+    AngleRange { receding: angle, advancing: angle, receding_pull: f64::INFINITY, static_speed: None }
 }
 
 /// The wall's dry advancing angle everywhere.

@@ -68,8 +68,8 @@ struct RunTotals {
 struct HysteresisLaw<'a> {
     /// γ, in N/m.
     surface_tension: f64,
-    /// Whether contact lines pin; not so with `fidelity = "paper"`.
-    pins: bool,
+    /// Speed above which a line counts as moving at any angle; with `fidelity = "paper"` only.
+    static_speed: Option<f64>,
     solids: &'a [Solid],
     history: &'a WettingHistory,
 }
@@ -77,7 +77,7 @@ struct HysteresisLaw<'a> {
 impl<'a> HysteresisLaw<'a> {
     fn new(params: &Parameters, world: &'a World, history: &'a WettingHistory) -> Self {
         let surface_tension = params.liquid.surface_tension;
-        Self { surface_tension, pins: params.pins(), solids: world.solids(), history }
+        Self { surface_tension, static_speed: params.static_speed(), solids: world.solids(), history }
     }
 }
 
@@ -87,12 +87,16 @@ impl AngleLaw for HysteresisLaw<'_> {
             receding: wall.receding,
             advancing: wall.advancing,
             receding_pull: wall.receding_limit / self.surface_tension,
-            pins: self.pins,
+            static_speed: self.static_speed,
         }
     }
 
     fn is_wet(&self, wall: &Wall, place: DVec3) -> bool {
         self.history.is_wet(self.solids, wall.solid as usize, place)
+    }
+
+    fn wall_velocity(&self, wall: &Wall, place: DVec3) -> DVec3 {
+        self.solids.get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.velocity_at(place))
     }
 }
 
@@ -425,6 +429,8 @@ mod budgets;
 mod convergence;
 #[cfg(test)]
 mod overlaps;
+#[cfg(test)]
+mod paper;
 #[cfg(test)]
 mod robustness;
 #[cfg(test)]

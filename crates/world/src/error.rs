@@ -6,6 +6,12 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
+    /// A value set by hand is not one that a scene may have.
+    #[error("{reason}")]
+    ByHand {
+        /// The problem.
+        reason: String,
+    },
     /// A solid refers to a material that the scene does not have.
     #[error(
         "solid `{solid}`: unknown material `{material}`; define it under [materials] or use one of `sessile materials`"
@@ -63,6 +69,17 @@ pub enum WorldError {
         index: usize,
         /// The problem and its remedy.
         reason: String,
+    },
+    /// The solid has no room for a cap.
+    #[error(
+        "drops.{index}: no spherical cap of that volume and `contact_angle` fits on `{solid}` there; reduce its volume \
+         or move it"
+    )]
+    NoCap {
+        /// Index in the scene.
+        index: usize,
+        /// The solid.
+        solid: String,
     },
     /// An emitter is invalid.
     #[error("emitters.{index}: {reason}")]

@@ -137,17 +137,24 @@ impl InitialDrop {
         }
     }
 
-    /// Builds the scene's drops on its solids at time 0.
+    /// Builds the scene's drops on its solids at time 0; those from index `scattered` on are left
+    /// out where no cap fits.
     pub(crate) fn build_all(
         scene: &Scene,
         solids: &[Solid],
+        scattered: usize,
         notices: &mut Vec<String>,
     ) -> Result<Vec<Self>, WorldError> {
         let mut built = Vec::new();
         for (index, drop) in scene.drops.iter().enumerate() {
-            let drop = Builder { scene, solids, index }.build(drop, notices)?;
-            drop.notice_overlap(solids, notices);
-            built.push(drop);
+            match (Builder { scene, solids, index }).build(drop, notices) {
+                Err(WorldError::NoCap { .. }) if index >= scattered => {}
+                drop => {
+                    let drop = drop?;
+                    drop.notice_overlap(solids, notices);
+                    built.push(drop);
+                }
+            }
         }
         Ok(built)
     }
@@ -268,12 +275,8 @@ impl Builder<'_> {
             let degrees = contact_angle.to_degrees();
             return Err(self.wrong(format!("`contact_angle` must be between 0 and 180 deg, got {degrees} deg")));
         }
-        let cap = Cap::new(solid, center, amount, contact_angle, self.planar()).ok_or_else(|| {
-            self.wrong(format!(
-                "no spherical cap of that volume and `contact_angle` fits on `{}` there; reduce its volume or move it",
-                solid.name()
-            ))
-        })?;
+        let no_cap = || WorldError::NoCap { index: self.index, solid: solid.name().to_owned() };
+        let cap = Cap::new(solid, center, amount, contact_angle, self.planar()).ok_or_else(no_cap)?;
         let bounds = cap.bounds;
         let centroid = cap.centroid;
         Ok((Body::Cap(Arc::new(cap)), amount, centroid, bounds))

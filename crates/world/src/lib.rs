@@ -51,11 +51,12 @@
 //!
 //! **Random numbers.** Emitters use [`random::Stream`]s keyed by the scene's seed, the emitter and
 //! the event, so emissions do not depend on the time steps, and resuming a run needs only a
-//! [`WorldState`]: the time, and the motion overrides of solids.
+//! [`WorldState`]: the time, the motion overrides of solids, and what was changed by hand.
 //!
 //! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are
 //! shared.
 
+mod by_hand;
 mod emission;
 mod emitters;
 mod error;
@@ -68,6 +69,7 @@ mod primitives;
 pub mod random;
 mod rest_mesh;
 mod solid;
+mod solid_cache;
 mod world;
 
 pub use emission::Emission;
@@ -75,4 +77,5 @@ pub use error::WorldError;
 pub use initial::{Cap, InitialDrop};
 pub use pose::{Pose, RigidVelocity};
 pub use solid::{PlaneFrame, Solid};
+pub use solid_cache::SolidCache;
 pub use world::{World, WorldState};

@@ -96,8 +96,9 @@ pub(crate) struct BuiltMaterial {
     wet_advancing: Option<Map>,
     affinity: Map,
     receding_limit: Option<f64>,
-    roughness: [f64; 2],
-    adhesion: f64,
+    roughness: [Map; 2],
+    adhesion: Map,
+    friction: Option<Map>,
 }
 
 impl BuiltMaterial {
@@ -110,8 +111,9 @@ impl BuiltMaterial {
             wet_advancing: material.wet_advancing.as_ref().map(|v| map(v, "wet_advancing")).transpose()?,
             affinity: map(&material.affinity, "affinity")?,
             receding_limit: material.receding_limit,
-            roughness: material.roughness,
-            adhesion: material.adhesion,
+            roughness: [map(&material.roughness[0], "roughness")?, map(&material.roughness[1], "roughness")?],
+            adhesion: map(&material.adhesion, "adhesion")?,
+            friction: material.friction.as_ref().map(|v| map(v, "friction")).transpose()?,
         };
         let share = built.share_out_of_order();
         if share > 0.0 {
@@ -139,8 +141,8 @@ impl BuiltMaterial {
             receding: self.receding.at(uv),
             wet_advancing: self.wet_advancing.as_ref().map(|map| map.at(uv)),
             receding_limit: self.receding_limit,
-            roughness: self.roughness,
-            adhesion: self.adhesion,
+            roughness: [self.roughness[0].at(uv), self.roughness[1].at(uv)],
+            adhesion: self.adhesion.at(uv),
             affinity: self.affinity.at(uv),
         }
     }
@@ -155,9 +157,21 @@ impl BuiltMaterial {
         Wetting { advancing, receding, wet_advancing, ..raw }
     }
 
-    /// Whether the properties are the same everywhere.
+    /// Viscous friction k_f at `uv`, in kg/s, if the material has its own.
+    pub fn friction_at(&self, uv: DVec2) -> Option<f64> {
+        self.friction.as_ref().map(|map| map.at(uv))
+    }
+
+    /// Whether contact angles and affinity are the same everywhere.
     pub fn is_uniform(&self) -> bool {
         let maps = [Some(&self.advancing), Some(&self.receding), self.wet_advancing.as_ref(), Some(&self.affinity)];
+        maps.into_iter().flatten().all(|map| matches!(map, Map::Uniform(_)))
+    }
+
+    /// Whether roughness, adhesion and friction are the same everywhere.
+    pub fn has_uniform_coefficients(&self) -> bool {
+        let [u, v] = &self.roughness;
+        let maps = [Some(u), Some(v), Some(&self.adhesion), self.friction.as_ref()];
         maps.into_iter().flatten().all(|map| matches!(map, Map::Uniform(_)))
     }
 }

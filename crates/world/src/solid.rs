@@ -38,6 +38,8 @@ pub struct Solid {
     world_from_primitive: Pose,
     velocity: RigidVelocity,
     motion_override: Option<KinematicOverride>,
+    /// Uniform wetting in place of the material's.
+    wetting_by_hand: Option<Wetting>,
 }
 
 /// The meshed rectangle of a plane: (u, v, normal) is right-handed and orthonormal.
@@ -112,9 +114,18 @@ impl Solid {
             world_from_primitive: rest_from_primitive,
             velocity: RigidVelocity::ZERO,
             motion_override: None,
+            wetting_by_hand: None,
         };
         built.advance_to(0.0);
         Ok(built)
+    }
+
+    /// This solid as solid `index` of another scene, in which it has the same shape and placement.
+    pub(crate) fn reused(&self, index: usize, solid: &scene::Solid, material: Arc<BuiltMaterial>) -> Self {
+        let mut reused =
+            Self { index, scene: Arc::new(solid.clone()), material, motion_override: None, ..self.clone() };
+        reused.advance_to(0.0);
+        reused
     }
 
     /// Name in the scene.
@@ -163,6 +174,11 @@ impl Solid {
         self.motion_override.is_some() || self.scene.motion.len() > 1
     }
 
+    /// Whether a motion given by hand has replaced its keyframes.
+    pub fn is_moved_by_hand(&self) -> bool {
+        self.motion_override.is_some()
+    }
+
     /// Signed distance at a point of the world, in m; negative inside the solid.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
         self.primitive.signed_distance(self.world_from_primitive.apply_inverse(point))
@@ -193,12 +209,23 @@ impl Solid {
 
     /// Wetting properties at texture coordinates `uv`.
     pub fn wetting_at(&self, uv: DVec2) -> Wetting {
-        self.material.at(uv)
+        self.wetting_by_hand.unwrap_or_else(|| self.material.at(uv))
     }
 
-    /// Whether the wetting properties are the same everywhere.
+    /// Viscous friction k_f at `uv`, in kg/s, if the material has its own (droplet model,
+    /// reproduction mode).
+    pub fn friction_at(&self, uv: DVec2) -> Option<f64> {
+        self.material.friction_at(uv)
+    }
+
+    /// Whether contact angles and affinity are the same everywhere.
     pub fn wets_uniformly(&self) -> bool {
-        self.material.is_uniform()
+        self.wetting_by_hand.is_some() || self.material.is_uniform()
+    }
+
+    /// Whether roughness, adhesion and friction are the same everywhere.
+    pub fn has_uniform_coefficients(&self) -> bool {
+        self.material.has_uniform_coefficients()
     }
 
     /// The meshed rectangle at the current pose, if the solid is a plane.
@@ -253,6 +280,11 @@ impl Solid {
         self.world_from_rest = pose;
         self.world_from_primitive = pose.after(&self.rest_from_primitive);
         self.velocity = velocity;
+    }
+
+    /// Replaces the material's wetting by a uniform one (`None`: uses the material again).
+    pub(crate) fn set_wetting_by_hand(&mut self, wetting: Option<Wetting>) {
+        self.wetting_by_hand = wetting;
     }
 
     /// The motion that overrides the keyframes.

@@ -8,6 +8,7 @@ use sessile_geometry::{Closest, TriMesh};
 use sessile_scene::types::{Scene, WorldSettings};
 use sessile_wetting::Wetting;
 
+use crate::by_hand::ByHand;
 use crate::emission::Emission;
 use crate::emitters::Sources;
 use crate::error::WorldError;
@@ -16,6 +17,7 @@ use crate::materials::{BuiltMaterial, default_wall_wetting};
 use crate::motion::KinematicOverride;
 use crate::pose::Pose;
 use crate::solid::Solid;
+use crate::solid_cache::SolidCache;
 
 /// A scene's solids and sources at the current time.
 ///
@@ -27,24 +29,37 @@ pub struct World {
     time: f64,
     environment: Arc<WorldSettings>,
     gravity: DVec3,
-    solids: Vec<Solid>,
+    pub(crate) by_hand: ByHand,
+    pub(crate) solids: Vec<Solid>,
     wall: Wetting,
     domain: Option<[DVec3; 2]>,
     drops: Arc<[InitialDrop]>,
     sources: Arc<Sources>,
 }
 
-/// The state of a world beyond the scene: its time, and the motion overrides of solids.
+/// The state of a world beyond the scene: its time, the motion overrides of solids, and what was
+/// changed by hand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorldState {
     time: f64,
     overrides: Vec<Option<KinematicOverride>>,
+    by_hand: ByHand,
 }
 
 impl World {
     /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs
     /// meshes.
     pub fn build(scene: &Scene) -> Result<Self, WorldError> {
+        Self::assemble(scene, None, usize::MAX)
+    }
+
+    /// Builds as [`World::build`] does, with the solids of earlier scenes. Drops from index
+    /// `scattered` on are left out where no cap of their volume fits on the solid.
+    pub fn build_scattered(scene: &Scene, solids: &SolidCache, scattered: usize) -> Result<Self, WorldError> {
+        Self::assemble(scene, Some(solids), scattered)
+    }
+
+    fn assemble(scene: &Scene, cache: Option<&SolidCache>, scattered: usize) -> Result<Self, WorldError> {
         let mut notices = Vec::new();
         let materials = scene
             .materials
@@ -57,13 +72,17 @@ impl World {
         };
         let mut solids = Vec::new();
         for (index, solid) in scene.solids.iter().enumerate() {
-            solids.push(Solid::build(index, solid, material(&solid.material, &solid.name)?, &mut notices)?);
+            let material = material(&solid.material, &solid.name)?;
+            solids.push(match cache {
+                Some(cache) => cache.get(index, solid, material, &mut notices)?,
+                None => Solid::build(index, solid, material, &mut notices)?,
+            });
         }
         let wall = match scene.domain.as_ref().and_then(|domain| domain.wall_material.as_deref()) {
             Some(name) => material(name, "wall")?.at(glam::DVec2::splat(0.5)),
             None => default_wall_wetting(),
         };
-        let drops = InitialDrop::build_all(scene, &solids, &mut notices)?;
+        let drops = InitialDrop::build_all(scene, &solids, scattered, &mut notices)?;
         let sources = Sources::build(scene, &solids, &mut notices)?;
         let environment = Arc::new(scene.world.clone());
         Ok(Self {
@@ -71,6 +90,7 @@ impl World {
             time: 0.0,
             gravity: environment.gravity_at(0.0),
             environment,
+            by_hand: ByHand::default(),
             solids,
             wall,
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
@@ -87,7 +107,7 @@ impl World {
     /// Moves solids and gravity to `time`, in s.
     pub fn advance_to(&mut self, time: f64) {
         self.time = time;
-        self.gravity = self.environment.gravity_at(time);
+        self.gravity = self.by_hand.gravity.unwrap_or_else(|| self.environment.gravity_at(time));
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 
@@ -98,7 +118,7 @@ impl World {
 
     /// Wind velocity, in m/s.
     pub fn wind(&self) -> DVec3 {
-        self.environment.wind
+        self.by_hand.wind.unwrap_or(self.environment.wind)
     }
 
     /// Whether the run is two-dimensional, in the x–y plane.
@@ -148,7 +168,7 @@ impl World {
     /// The emissions do not depend on how an interval is divided. Poses of solids are those at the
     /// time of each emission, independent of the current time.
     pub fn emissions(&self, from: f64, to: f64) -> Vec<Emission> {
-        self.sources.emissions(&self.solids, from, to)
+        if self.by_hand.sources_closed { Vec::new() } else { self.sources.emissions(&self.solids, from, to) }
     }
 
     /// Each solid's name and its mesh in the rest pose.
@@ -191,6 +211,7 @@ impl World {
         WorldState {
             time: self.time,
             overrides: self.solids.iter().map(|solid| solid.motion_override().copied()).collect(),
+            by_hand: self.by_hand.clone(),
         }
     }
 
@@ -203,6 +224,8 @@ impl World {
         for (solid, motion) in self.solids.iter_mut().zip(&state.overrides) {
             solid.set_motion_override(*motion);
         }
+        self.by_hand = state.by_hand.clone();
+        self.apply_wetting();
         self.advance_to(state.time);
         Ok(())
     }

@@ -55,7 +55,8 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
             }
         }
         let is_flat = far.turn.abs() <= COPLANAR;
-        if !is_flat && self.is_trapped(facet, k, &far, outward_speed) {
+        let may_trap = !is_flat || self.model.varies_by_triangle(far.facet);
+        if may_trap && self.is_trapped(facet, k, &far, outward_speed) {
             return self.slide_along(facet, k);
         }
         self.enter(k, &far, is_flat);
@@ -113,7 +114,7 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         self.now.motion = MotionState { place: far.place, velocity: turned - inward * lost };
         self.now.entered = Some(edge);
         self.linearized = match self.linearized {
-            Some(linearized) if is_flat => Some(Linearized {
+            Some(linearized) if is_flat && !self.model.varies_by_triangle(far.facet) => Some(Linearized {
                 acceleration: carry(linearized.acceleration),
                 heading: carry(linearized.heading),
                 ..linearized

@@ -8,8 +8,8 @@ use sessile_world::WorldState;
 use super::DropletModel;
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::droplets::Droplets;
-use crate::paper::PaperState;
 use crate::particles::Fidelity;
+use crate::streaks::StreaksState;
 use crate::substrate::SubstrateState;
 use crate::trails::FilmPath;
 
@@ -20,7 +20,7 @@ struct Checkpoint {
     world: WorldState,
     droplets: Droplets,
     substrate: SubstrateState,
-    paper: Option<PaperState>,
+    streaks: Option<StreaksState>,
     trails: Trails<FilmPath>,
     necks: Necks,
     pending: Vec<SlotIndex>,
@@ -49,8 +49,8 @@ impl DropletModel {
             world: self.world.save(),
             droplets: particles.state.droplets.clone(),
             substrate: particles.state.substrate.save(),
-            paper: match &particles.fidelity {
-                Fidelity::Paper(paper) => Some(paper.save()),
+            streaks: match &particles.fidelity {
+                Fidelity::Paper(paper) => Some(paper.streaks.save()),
                 Fidelity::Physical => None,
             },
             trails: particles.state.trails.clone(),
@@ -70,10 +70,10 @@ impl DropletModel {
             return Err(wrong("it belongs to other solids"));
         }
         let particles = &mut self.particles;
-        match (&mut particles.fidelity, &saved.paper) {
+        match (&mut particles.fidelity, &saved.streaks) {
             (Fidelity::Physical, None) => {}
             (Fidelity::Paper(paper), Some(state)) => {
-                if !paper.restore(state) {
+                if !paper.streaks.restore(state) {
                     return Err(wrong("it belongs to another mesh"));
                 }
             }
@@ -82,6 +82,7 @@ impl DropletModel {
         if !particles.state.substrate.restore(&saved.substrate, &self.surface) {
             return Err(wrong("its wet maps have other sizes"));
         }
+        let had_other_materials = self.world.has_materials_by_hand();
         self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
         particles.restore(saved.droplets, &self.surface);
         (particles.state.trails, particles.state.necks) = (saved.trails, saved.necks);
@@ -92,6 +93,9 @@ impl DropletModel {
             self.particles.arrived.clear();
         }
         self.setup.find_nearby_solids(&self.rigid_states);
+        if had_other_materials || self.world.has_materials_by_hand() {
+            self.refresh_laws();
+        }
         Ok(())
     }
 }

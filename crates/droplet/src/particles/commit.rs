@@ -3,7 +3,7 @@
 use sessile_model::StageReports;
 
 use super::{ChunkLog, Fidelity, ParticleSystem, StepContext};
-use crate::droplets::CHUNK;
+use crate::droplets::{CHUNK, Slot};
 
 impl ParticleSystem {
     /// Applies films, streaks, stops and detachments; `false` if a velocity is not finite.
@@ -22,6 +22,9 @@ impl ParticleSystem {
             self.commit_film(log, context, now);
             self.commit_stops(log);
         }
+        if let Fidelity::Paper(paper) = &mut self.fidelity {
+            paper.close_streaks(context.surface, &self.state.droplets);
+        }
         self.scratch.logs = logs;
         report.add("slide.droplets", self.sliding.len() as u64);
         report.add("slide.detached", (self.detached.len() - num_detached) as u64);
@@ -32,7 +35,10 @@ impl ParticleSystem {
     fn commit_film(&mut self, log: &mut ChunkLog, context: &StepContext<'_>, now: f64) {
         if let Fidelity::Paper(paper) = &mut self.fidelity {
             for part in &log.trail {
-                paper.leave_streak(context.surface, &part.segment, self.state.droplets[part.slot].size.radius);
+                let Slot { id, size, .. } = &self.state.droplets[part.slot];
+                if let Some(id) = *id {
+                    paper.leave_streak(context.surface, &part.segment, size.radius, (id, part.slot));
+                }
             }
         }
         for part in log.trail.iter().filter(|part| part.film > 0.0) {

@@ -13,7 +13,7 @@ use super::{ChunkLog, Detached, Fidelity, ParticleState, ParticleSystem, StepCon
 use crate::batch::{Batch, CAPACITY, PathSegment};
 use crate::curvature::curvature;
 use crate::droplets::{CHUNK, PREFETCH, Slot, SlotRange};
-use crate::integrate::{MotionState, Segment, TrajectoryEnd, integrate};
+use crate::integrate::{ForceModel, MotionState, Segment, TrajectoryEnd, integrate};
 use crate::neighbors::{Drift, Neighbors};
 use crate::paper::PaperForces;
 use crate::physical::PhysicalForces;
@@ -177,7 +177,8 @@ impl Slider<'_> {
     /// Integrates a droplet of the reproduction mode.
     fn integrate_paper(&self, slot: SlotIndex, own: &Slot, log: &mut ChunkLog) -> Moved {
         let Fidelity::Paper(paper) = self.fidelity else { unreachable!("the fidelity has been matched") };
-        let forces = PaperForces::new(self.context, paper, &own.motion, &own.size);
+        let id = own.id.expect("a sliding droplet exists");
+        let forces = PaperForces::new(self.context, paper, id, &own.motion, own.size.volume);
         let (mut motion, mut distance, first_segment) = (own.motion, 0.0, log.trail.len());
         let end = integrate(self.context.surface, &forces, &mut motion, self.dt, |segment| {
             distance += segment.from.distance(segment.to);
@@ -245,9 +246,7 @@ impl Slider<'_> {
                 log.outside.push(slot);
             }
         }
-        let speed = moved.motion.velocity.length();
-        let is_still = matches!(self.fidelity, Fidelity::Paper(_)) && speed < self.context.parameters().rest_speed;
-        if moved.end == TrajectoryEnd::AtRest || is_still {
+        if moved.end == TrajectoryEnd::AtRest || self.is_still(own, moved, facet) {
             own.state.is_sliding = false;
             own.motion.velocity = DVec2::ZERO;
             log.stopped.push(slot);
@@ -265,6 +264,17 @@ impl Slider<'_> {
         if moved.distance > 0.0 {
             log.transit_time = log.transit_time.min(self.dt * own.size.radius / moved.distance);
         }
+    }
+
+    /// Whether a droplet of the reproduction mode, which has no retention, neither moves nor is
+    /// pulled.
+    fn is_still(&self, own: &Slot, moved: &Moved, facet: &Facet) -> bool {
+        let Fidelity::Paper(paper) = self.fidelity else { return false };
+        let (motion, parameters) = (&moved.motion, self.context.parameters());
+        let Some(id) = own.id.filter(|_| motion.velocity.length() < parameters.rest_speed) else { return false };
+        let forces = PaperForces::new(self.context, paper, id, motion, own.size.volume);
+        let pull = forces.forces(facet, motion.place, DVec2::ZERO).acceleration;
+        pull.length() <= parameters.rest_acceleration
     }
 
     /// Updates the base radius after a change of volume, normal acceleration or substrate.

@@ -100,7 +100,7 @@ impl ParticleSystem {
         if let Fidelity::Paper(paper) = &self.fidelity {
             size.radius = hemisphere_radius(size.volume);
             (size.merge_radius, size.normal_acceleration) = (size.radius as f32, 0.0);
-            return !PaperForces::new(context, paper, &droplet.motion, size).detaches(facet, place, 0.0);
+            return !PaperForces::new(context, paper, droplet.id, &droplet.motion, size.volume).detaches(facet, place, 0.0);
         }
         let law = self.state.substrate.law(surface, place);
         let normal = -context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
@@ -130,7 +130,7 @@ impl ParticleSystem {
 
     /// Whether the driving force on a pinned droplet exceeds the retention of its contact line.
     fn exceeds_retention(&self, droplet: &Droplet, context: &StepContext<'_>) -> bool {
-        let Droplet { motion, size, state, .. } = droplet;
+        let Droplet { id, motion, size, state } = droplet;
         let facet = context.surface.facet(motion.place.triangle);
         match &self.fidelity {
             Fidelity::Physical => {
@@ -138,8 +138,9 @@ impl ParticleSystem {
                 !forces.forces(facet, motion.place, DVec2::ZERO).is_retained()
             }
             Fidelity::Paper(paper) => {
-                let forces = PaperForces::new(context, paper, motion, size).forces(facet, motion.place, DVec2::ZERO);
-                forces.acceleration.length() > context.parameters().rest_acceleration
+                let forces = PaperForces::new(context, paper, *id, motion, size.volume);
+                let acceleration = forces.forces(facet, motion.place, DVec2::ZERO).acceleration;
+                acceleration.length() > context.parameters().rest_acceleration
             }
         }
     }

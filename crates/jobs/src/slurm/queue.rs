@@ -39,7 +39,16 @@ pub struct Queue {
     submissions: Vec<(usize, Submission)>,
     tasks: BTreeMap<(u64, usize), TaskState>,
     /// Why the state is not known.
-    problem: Option<String>,
+    problem: Option<Problem>,
+}
+
+/// Why Slurm does not tell the state of jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// There is no Slurm on this machine.
+    NoSlurm(String),
+    /// Slurm does not respond.
+    NoResponse(String),
 }
 
 impl TaskState {
@@ -83,7 +92,9 @@ impl Queue {
     pub fn of_plan(folder: &Path) -> Result<Self, JobsError> {
         let mut submissions = Vec::new();
         for number in submission::numbers(folder)? {
-            submissions.push((number, Submission::load(folder, number)?));
+            let mut submission = Submission::load(folder, number)?;
+            adopt(folder, number, &mut submission)?;
+            submissions.push((number, submission));
         }
         let ids: Vec<String> =
             submissions.iter().filter_map(|(_, submission)| submission.job).map(|job| job.to_string()).collect();
@@ -98,12 +109,22 @@ impl Queue {
             Err(JobsError::Slurm { message, .. }) if message.contains("Invalid job id") => {
                 Ok(Self { submissions, ..Self::default() })
             }
-            Err(error) => Ok(Self { submissions, tasks: BTreeMap::new(), problem: Some(error.to_string()) }),
+            Err(error) => {
+                let problem = match error {
+                    JobsError::NoSlurm { .. } => Problem::NoSlurm(error.to_string()),
+                    error => Problem::NoResponse(error.to_string()),
+                };
+                Ok(Self { submissions, tasks: BTreeMap::new(), problem: Some(problem) })
+            }
         }
     }
 
-    /// Returns an error if jobs have not ended.
+    /// Returns an error if jobs have not ended, or if Slurm does not tell. A machine without Slurm
+    /// may execute the plan: its folder has been moved there.
     pub(crate) fn refuse_active(&self, folder: &Path) -> Result<(), JobsError> {
+        if let Some(Problem::NoResponse(problem)) = &self.problem {
+            return Err(JobsError::QueueUnknown { folder: folder.to_owned(), problem: problem.clone() });
+        }
         let active: Vec<String> = self.active().iter().map(|job| job.job.to_string()).collect();
         if active.is_empty() {
             return Ok(());
@@ -128,15 +149,25 @@ impl Queue {
     /// What a user should know about the queue.
     pub fn notices(&self) -> Vec<String> {
         // Reasons with which a task would wait forever.
-        let hopeless =
-            ["BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS", "PartitionConfig"];
+        let hopeless = [
+            "BadConstraints",
+            "DependencyNeverSatisfied",
+            "InvalidAccount",
+            "InvalidQOS",
+            "JobHeld",
+            "PartitionConfig",
+        ];
         let stuck = self.tasks.iter().find(|(_, state)| hopeless.iter().any(|reason| state.reason.contains(reason)));
         let stuck = stuck.map(|((job, _), state)| {
             format!("job {job} waits for something that may never happen: Slurm gives the reason {}", state.reason)
         });
         let unsubmitted = self.submissions.iter().any(|(_, submission)| submission.job.is_none());
         let unsubmitted = unsubmitted.then(|| "a submission was interrupted; repeat the command".to_owned());
-        let unknown = self.problem.as_ref().map(|problem| format!("the state of the queue is unknown: {problem}"));
+        let unknown = self.problem.as_ref().map(|problem| match problem {
+            Problem::NoSlurm(reason) | Problem::NoResponse(reason) => {
+                format!("the state of the queue is unknown: {reason}")
+            }
+        });
         unknown.into_iter().chain(stuck).chain(unsubmitted).collect()
     }
 
@@ -177,6 +208,20 @@ impl Queue {
     }
 }
 
+/// Records the id of a job whose submission was interrupted after Slurm had accepted it.
+fn adopt(folder: &Path, number: usize, submission: &mut Submission) -> Result<(), JobsError> {
+    if submission.job.is_some() || submission.name.is_empty() {
+        return Ok(());
+    }
+    let arguments = ["-h", "-t", "all", "-o", "%F", &format!("--name={}", submission.name)].map(str::to_owned);
+    let listed = super::call("squeue", &arguments).unwrap_or_default();
+    if let Some(job) = listed.lines().next().and_then(|line| line.trim().parse().ok()) {
+        submission.job = Some(job);
+        submission.save(folder, number)?;
+    }
+    Ok(())
+}
+
 /// Why an item is not complete though its task has ended.
 fn lost(folder: &Path, number: usize, job: u64, task: usize, ended: Option<&TaskState>) -> String {
     let messages = File::open(submission::path(folder, number, &format!("-{task}.out")));
@@ -205,7 +250,8 @@ mod tests {
 
     /// Five items in tasks of two, as job 12.
     fn queue(squeue: &str) -> Queue {
-        let submission = Submission { stage: "work".into(), per_task: 2, items: (0..5).collect(), job: Some(12) };
+        let submission =
+            Submission { stage: "work".into(), per_task: 2, items: (0..5).collect(), name: "n".into(), job: Some(12) };
         Queue { submissions: vec![(0, submission)], tasks: parse(squeue), problem: None }
     }
 
@@ -245,9 +291,13 @@ mod tests {
 
     #[test]
     fn an_unknown_queue_changes_nothing() {
-        let queue = Queue { problem: Some("no connection".into()), ..queue("") };
+        let queue = Queue { problem: Some(Problem::NoResponse("no connection".into())), ..queue("") };
         assert_eq!(apply(&queue, vec![ItemState::Waiting; 5]), vec![ItemState::Waiting; 5]);
         assert!(queue.notices()[0].contains("no connection"));
+        let refused = queue.refuse_active(Path::new("x"));
+        assert!(matches!(refused, Err(JobsError::QueueUnknown { .. })), "jobs may be running");
+        let queue = Queue { problem: Some(Problem::NoSlurm("no squeue".into())), ..queue };
+        queue.refuse_active(Path::new("x")).expect("a machine without Slurm continues the plan");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What was submitted: one file per job array.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,34 @@ pub(crate) struct Submission {
     pub per_task: usize,
     /// All items; task n executes the n-th `per_task` of them.
     pub items: Vec<usize>,
+    /// Name of the job, unique to this submission: a submission that was interrupted before it
+    /// could record the id is found again by it.
+    #[serde(default)]
+    pub name: String,
     /// Id of the job; none before Slurm has accepted it.
     pub job: Option<u64>,
+}
+
+/// A name for a job that no other one has.
+pub(crate) fn unique_name(stage: &str, number: usize) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("sessile-{stage}-{:x}-{:x}-{number}", now.as_micros(), std::process::id())
+}
+
+/// Locks the submissions of a plan; `None` while another process submits it.
+pub(crate) fn lock(folder: &Path) -> Result<Option<File>, JobsError> {
+    let path = folder.join("jobs").join("submit.lock");
+    atomic::create_folder(&folder.join("jobs"))?;
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|cause| FileError::new("write", &path, cause))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(None),
+        // Some network file systems have no locks.
+        Err(TryLockError::Error(cause)) if cause.kind() != std::io::ErrorKind::Unsupported => {
+            Err(FileError::new("lock", &path, cause).into())
+        }
+        _ => Ok(Some(file)),
+    }
 }
 
 /// The folder of submissions.
@@ -90,7 +117,8 @@ mod tests {
 
     #[test]
     fn tasks_share_the_items() {
-        let submission = Submission { stage: "s".into(), per_task: 3, items: vec![1, 2, 4, 7, 8], job: Some(12) };
+        let submission =
+            Submission { stage: "s".into(), per_task: 3, items: vec![1, 2, 4, 7, 8], name: "n".into(), job: Some(12) };
         assert_eq!(submission.tasks(), 2);
         assert_eq!((submission.items_of(0), submission.items_of(1)), (&[1, 2, 4][..], &[7, 8][..]));
         assert!(submission.items_of(2).is_empty());

@@ -45,6 +45,10 @@ pub fn submit(
     program: &Path,
     retry_failed: bool,
 ) -> Result<Vec<Submitted>, JobsError> {
+    let lock = submission::lock(folder)?;
+    if lock.is_none() {
+        return Err(JobsError::Submitting { folder: folder.to_owned() });
+    }
     Queue::of_plan(folder)?.refuse_active(folder)?;
     let stages = pending_stages(plan, folder, retry_failed)?;
     submission::clear(folder)?;
@@ -56,7 +60,8 @@ pub fn submit(
         let mut jobs = Vec::new();
         let per_task = items_per_task(stage, items.len(), profile);
         for items in items.chunks(per_task.saturating_mul(limit)) {
-            let array = Submission { stage: stage.name.clone(), per_task, items: items.to_vec(), job: None };
+            let (name, items) = (submission::unique_name(&stage.name, number), items.to_vec());
+            let array = Submission { stage: stage.name.clone(), per_task, items, name, job: None };
             match submit_array(folder, number, array, profile, program, &before) {
                 Ok(array) => {
                     jobs.push(array.job);
@@ -162,7 +167,7 @@ fn sbatch_arguments(
     let output: PathBuf = submission::path(folder, number, "-%a.out");
     let mut arguments = vec![
         "--parsable".to_owned(),
-        format!("--job-name=sessile-{}", array.stage),
+        format!("--job-name={}", array.name),
         format!("--array=0-{}", array.tasks().saturating_sub(1)),
         "--requeue".to_owned(),
         // The messages of a first attempt are kept when a task is requeued.
@@ -232,13 +237,24 @@ mod tests {
 
     #[test]
     fn arguments_and_script_of_an_array() {
-        let array = Submission { stage: "render".into(), per_task: 4, items: (0..10).collect(), job: None };
+        let array = Submission {
+            stage: "render".into(),
+            per_task: 4,
+            items: (0..10).collect(),
+            name: "sessile-x".into(),
+            job: None,
+        };
         let profile = Profile { time: Some("1:00:00".into()), ..Profile::default() };
         let folder = Path::new("it's");
         let arguments = sbatch_arguments(folder, 3, &array, &profile, &[7, 8], Path::new("x.sh"));
-        for expected in
-            ["--array=0-2", "--requeue", "--dependency=afterany:7:8", "--time=1:00:00", "--signal=B:XCPU@60"]
-        {
+        for expected in [
+            "--array=0-2",
+            "--job-name=sessile-x",
+            "--requeue",
+            "--dependency=afterany:7:8",
+            "--time=1:00:00",
+            "--signal=B:XCPU@60",
+        ] {
             assert!(arguments.iter().any(|argument| argument == expected), "{expected} in {arguments:?}");
         }
         let script = job_script(folder, 3, "module load x", Path::new("/opt/sessile"));

@@ -94,7 +94,8 @@ mod tests {
         let gather = Stage::new("gather", ["-c", "touch \"$1/gathered\"", "sh", "{folder}"], 0..1);
         Plan::new("test", vec![work, gather]).save(folder.path()).expect("saved");
         let submit = |stage: &str, items: std::ops::Range<usize>, number| {
-            let submission = Submission { stage: stage.into(), per_task: 2, items: items.collect(), job: None };
+            let submission =
+                Submission { stage: stage.into(), per_task: 2, items: items.collect(), name: String::new(), job: None };
             submission.save(folder.path(), number).expect("saved");
         };
         submit("work", 0..4, 0);

@@ -10,6 +10,7 @@
 //! radius: a film of water transmits T(θ) and does not focus.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -33,14 +34,14 @@ const NORMALS: f32 = 32.0;
 /// Internal diffuse reflectance of a flat water surface.
 const FILM_INNER_REFLECTANCE: f32 = 0.47;
 
-/// The illumination texture and the tables computed so far.
+/// The illumination texture and the tables computed so far; clones share them.
 #[derive(Clone, Debug)]
 pub(super) struct BaseIrradiance {
-    texture: IlluminationTexture,
+    texture: Arc<IlluminationTexture>,
     index: f32,
     /// Directions of the lights and their irradiance on facing surfaces.
-    lights: Vec<(Vec3, Vec3)>,
-    tables: BTreeMap<[u8; 2], BaseIrradianceTable>,
+    lights: Arc<[(Vec3, Vec3)]>,
+    tables: BTreeMap<[u8; 2], Arc<BaseIrradianceTable>>,
 }
 
 /// The table for one normal.
@@ -66,7 +67,8 @@ impl BaseIrradiance {
     pub fn new(index: f32, environment: &Environment, suns: &[SunDisc]) -> Self {
         let mut lights = environment.cells(CELLS[0], CELLS[1]);
         lights.extend(suns.iter().map(SunDisc::towards));
-        Self { texture: IlluminationTexture::new(index), index, lights, tables: BTreeMap::new() }
+        let texture = Arc::new(IlluminationTexture::new(index));
+        Self { texture, index, lights: lights.into(), tables: BTreeMap::new() }
     }
 
     /// Computes missing tables for these bases.
@@ -75,8 +77,13 @@ impl BaseIrradiance {
             bases.map(|base| key_of(base.normal)).filter(|key| !self.tables.contains_key(key)).collect();
         missing.sort_unstable();
         missing.dedup();
-        let made: Vec<BaseIrradianceTable> = missing.par_iter().map(|&key| self.table(key)).collect();
+        let made: Vec<Arc<BaseIrradianceTable>> = missing.par_iter().map(|&key| Arc::new(self.table(key))).collect();
         self.tables.extend(missing.into_iter().zip(made));
+    }
+
+    /// Adds the tables of another one with the same lights and index.
+    pub fn share(&mut self, other: &Self) {
+        self.tables.extend(other.tables.iter().map(|(key, table)| (*key, Arc::clone(table))));
     }
 
     fn table(&self, key: [u8; 2]) -> BaseIrradianceTable {
@@ -108,7 +115,7 @@ impl BaseIrradiance {
 
     /// The table for a base; it must have been prepared.
     pub fn of(&self, base: &Base) -> Option<&BaseIrradianceTable> {
-        self.tables.get(&key_of(base.normal))
+        self.tables.get(&key_of(base.normal)).map(Arc::as_ref)
     }
 
     /// Irradiance at a point of a drop's base from distant lights and from `near` ones (direction,

@@ -11,6 +11,8 @@ pub enum FramesToRender {
     Missing,
     /// These, whether they have an image or not.
     Selected(FrameSelection),
+    /// Those of these without an image of the same view and settings.
+    MissingOf(FrameSelection),
 }
 
 /// What to render, and how. `None` means as the scene specifies.
@@ -33,7 +35,7 @@ pub struct RenderOptions {
     pub ground_truth: bool,
     /// Images, video or both.
     pub part: RenderPart,
-    /// Folder of the images; `None` for `pictures` in the run folder.
+    /// Folder of images, their ground truth and their video; `None` for the run's own places.
     pub images: Option<PathBuf>,
 }
 
@@ -89,4 +91,6 @@ pub struct RenderSummary {
     pub next: Option<u64>,
     /// The video, if it is up to date.
     pub video: Option<PathBuf>,
+    /// Folder of the images.
+    pub folder: PathBuf,
 }

@@ -108,8 +108,10 @@ impl<'a> RunRenderer<'a> {
         let detail = drop_detail(&self.camera_at(frame), self.rows);
         let (liquid, stamp) = self.folder.read_frame_with(frame, &detail)?;
         let mut wet = Vec::new();
-        for (index, name) in self.solids.iter().enumerate() {
-            wet.extend(self.folder.read_wet(name, index, frame)?);
+        if self.scene.render.wet_paths {
+            for (index, name) in self.solids.iter().enumerate() {
+                wet.extend(self.folder.read_wet(name, index, frame)?);
+            }
         }
         self.world.advance_to(stamp.time);
         Ok((liquid, wet))

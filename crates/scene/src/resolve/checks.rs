@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{UNKNOWN, equivalent_radius};
+use super::equivalent_radius;
 use crate::diagnostics::Diagnostic;
 use crate::quantities::VOLUME;
 use crate::reader::Section;
@@ -88,17 +88,17 @@ fn only_on_pane(top: &Section<'_>, scene: &Scene, pane: usize) {
         EmitterKind::Dew { on, .. } => Some(("emitters", i, on, "dew can only settle")),
         _ => None,
     });
+    let reported = top.cx.error_places();
     for (list, index, on, what) in caps.chain(dew) {
-        if on == pane || on == UNKNOWN {
+        let place = item_place(top, list, index, "on");
+        // A name that no solid has is reported already.
+        if on == pane || reported.contains(&place) {
             continue;
         }
         let name = &scene.solids[pane].name;
         top.cx.error(
-            Diagnostic::new(
-                &item_place(top, list, index, "on"),
-                format!("in the pane model {what} on the plane, \"{}\"", shortened(name)),
-            )
-            .label("another solid, which is only rendered"),
+            Diagnostic::new(&place, format!("in the pane model {what} on the plane, \"{}\"", shortened(name)))
+                .label("another solid, which is only rendered"),
         );
     }
 }

@@ -203,8 +203,8 @@ fn from_preset(name: &str, wetting: &Wetting) -> Material {
         receding: Varying::Uniform(wetting.receding),
         wet_advancing: wetting.wet_advancing.map(Varying::Uniform),
         receding_limit: wetting.receding_limit,
-        roughness: wetting.roughness,
-        adhesion: wetting.adhesion,
+        roughness: wetting.roughness.map(Varying::Uniform),
+        adhesion: Varying::Uniform(wetting.adhesion),
         friction: None,
         affinity: Varying::Uniform(wetting.affinity),
     }
@@ -253,8 +253,8 @@ fn plain(name: &str, advancing: Option<&Varying>, receding: Option<&Varying>) ->
         receding: receding.unwrap_or(advancing).clone(),
         wet_advancing: None,
         receding_limit: None,
-        roughness: [0.0; 2],
-        adhesion: default_adhesion(mean),
+        roughness: [0.0; 2].map(Varying::Uniform),
+        adhesion: Varying::Uniform(default_adhesion(mean)),
         friction: None,
         affinity,
     }
@@ -287,38 +287,38 @@ impl FieldValue for Varying {
     }
 }
 
-/// One quantity, or a list of two.
+/// One quantity, a list of two, or an image that applies to both.
 pub(crate) struct OneOrTwo;
 
-impl Format<[f64; 2]> for OneOrTwo {
-    fn given(section: &Section<'_>, name: &'static str) -> Option<[f64; 2]> {
+impl Format<[Varying; 2]> for OneOrTwo {
+    fn given(section: &Section<'_>, name: &'static str) -> Option<[Varying; 2]> {
         let node = section.node(name)?;
-        let one = |node: &Node| f64::read(section, section.key(name), node);
+        let one = |node: &Node| Varying::read(section, section.key(name), node);
         match &node.value {
-            Value::List(list) if list.len() == 2 => {
+            Value::List(list) if list.len() == 2 && !list.iter().any(|part| matches!(part.value, Value::Table(_))) => {
                 let [u, v] = [one(&list[0]), one(&list[1])];
                 Some([u?, v?])
             }
             Value::List(_) => {
                 section.complain(
                     name,
-                    "`roughness` must be one bump height, or two along the surface's u and v",
+                    "`roughness` must be one bump height, two along the surface's u and v, or an image",
                     "expected one or two lengths, e.g. [\"20 um\", \"5 um\"]",
                 );
                 None
             }
-            _ => one(node).map(|r| [r, r]),
+            _ => one(node).map(|r| [r.clone(), r]),
         }
     }
 
-    fn print([u, v]: &[f64; 2], out: &mut Document<'_>, name: &'static str) {
+    fn print([u, v]: &[Varying; 2], out: &mut Document<'_>, name: &'static str) {
         let key = out.key(name);
-        let text = if u.to_bits() == v.to_bits() { u.text(key) } else { format!("[{}, {}]", u.text(key), v.text(key)) };
-        out.raw(name, text);
+        let [u, v] = [u.text(key), v.text(key)];
+        out.raw(name, if u == v { u } else { format!("[{u}, {v}]") });
     }
 
-    fn placeholder() -> [f64; 2] {
-        [0.0; 2]
+    fn placeholder() -> [Varying; 2] {
+        [0.0; 2].map(Varying::Uniform)
     }
 }
 

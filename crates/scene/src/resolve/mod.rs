@@ -61,9 +61,6 @@ pub(crate) fn complete(top: &Section<'_>, scene: &mut Scene) {
     checks::check(top, scene, top.given("model"));
 }
 
-/// Stands for a solid with an unknown name, which is recorded as a problem.
-const UNKNOWN: usize = usize::MAX;
-
 /// Radius of the sphere (in a planar run, the circle) of the same amount, in m.
 fn equivalent_radius(amount: Amount) -> f64 {
     match amount {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::UNKNOWN;
 use crate::diagnostics::Diagnostic;
 use crate::field::{Field, Format, Group};
 use crate::print::Document;
@@ -118,7 +117,7 @@ impl Format<usize> for SolidName {
     }
 
     fn placeholder() -> usize {
-        UNKNOWN
+        0
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{Affects, Default, Key, Table, ValueType, all_tables};
-use crate::types::{IMAGE_OF_ANGLES, IMAGE_OF_FACTORS};
+use crate::types::{IMAGE_OF_ADHESION, IMAGE_OF_ANGLES, IMAGE_OF_BUMPS, IMAGE_OF_FACTORS, IMAGE_OF_FRICTION};
 use crate::units;
 
 fn page_path() -> PathBuf {
@@ -88,10 +88,13 @@ fn markdown(table: &Table) -> String {
 /// Marks the beginning of a generated table.
 fn opening(table: &Table) -> String {
     let keys: Vec<&str> = table.keys().take(3).map(|key| key.name).collect();
-    // The two kinds of images have the same keys.
+    // The kinds of images have the same keys.
     let of = match () {
         () if std::ptr::eq(table, &raw const IMAGE_OF_ANGLES) => " angles",
         () if std::ptr::eq(table, &raw const IMAGE_OF_FACTORS) => " factors",
+        () if std::ptr::eq(table, &raw const IMAGE_OF_BUMPS) => " bump heights",
+        () if std::ptr::eq(table, &raw const IMAGE_OF_ADHESION) => " adhesion",
+        () if std::ptr::eq(table, &raw const IMAGE_OF_FRICTION) => " friction",
         () => "",
     };
     format!("<!-- generated: {} ({}){of} -->\n", table.title, keys.join(", "))

@@ -238,6 +238,8 @@ section! {
             Derived("infinitely far"),
             "distance from the camera at which drops refract the backdrop"
         ),
+        /// Whether wet paths and films on solids are drawn.
+        pub wet_paths: bool = image_key(Boolean, Value("true"), "whether wet paths and films on solids are drawn"),
         /// Frames per second of the video.
         pub fps: f64 = key(
             Number(Closed(0.1, 1000.0)),

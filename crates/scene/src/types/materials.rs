@@ -34,6 +34,15 @@ const ANGLE_OR_IMAGE: ValueType = OneOf(&[ANGLE, Nested(&IMAGE_OF_ANGLES)]);
 /// A factor from 0 to 1.
 const FACTOR: ValueType = Number(Closed(0.0, 1.0));
 
+/// A bump height.
+const BUMPS: ValueType = Quantity(&FINE_LENGTH, NotNegative);
+
+/// An adhesion.
+const ADHESION: ValueType = Quantity(&PRESSURE, NotNegative);
+
+/// A coefficient of viscous friction.
+const FRICTION: ValueType = Quantity(&DRAG, Positive);
+
 section! {
     /// `[materials.NAME]`.
     #[derive(Clone, Debug, PartialEq)]
@@ -70,21 +79,21 @@ section! {
             "upper bound on the receding contact-line force"
         ) => |section| base(section).receding_limit,
         /// Bump height along u and v, in m.
-        pub roughness via OneOrTwo: [f64; 2] = key(
-            OneOf(&[Quantity(&FINE_LENGTH, NotNegative), QuantityPair(&FINE_LENGTH, NotNegative)]),
+        pub roughness via OneOrTwo: [Varying; 2] = key(
+            OneOf(&[BUMPS, QuantityPair(&FINE_LENGTH, NotNegative), Nested(&IMAGE_OF_BUMPS)]),
             Derived("0, or the preset's"),
             "bump height; two values are along the surface's u and v"
         ) => |section| base(section).roughness,
         /// Adhesion, in Pa (droplet model, reproduction mode).
-        pub adhesion: f64 = key(
-            Quantity(&PRESSURE, NotNegative),
+        pub adhesion: Varying = key(
+            OneOf(&[ADHESION, Nested(&IMAGE_OF_ADHESION)]),
             Derived("from `advancing`"),
             "adhesion (droplet model, fidelity = \"paper\")"
         ) => |section| base(section).adhesion,
         /// Viscous friction k_f, in kg/s (droplet model, reproduction mode); `None` for that of
         /// `[droplet]`.
-        pub friction: Option<f64> = key(
-            Quantity(&DRAG, Positive),
+        pub friction: Option<Varying> = key(
+            OneOf(&[FRICTION, Nested(&IMAGE_OF_FRICTION)]),
             Derived("that of `droplet.friction`"),
             "viscous friction k_f (droplet model, fidelity = \"paper\")"
         ),
@@ -112,6 +121,33 @@ pub(crate) static IMAGE_OF_FACTORS: Table = table(
         IMAGE,
         Key { name: "black", ..key(FACTOR, Value("0"), "value where the image is black") },
         Key { name: "white", ..key(FACTOR, Value("1"), "value where the image is white") },
+    ]],
+);
+
+pub(crate) static IMAGE_OF_BUMPS: Table = table(
+    "an image",
+    &[&[
+        IMAGE,
+        Key { name: "black", ..key(BUMPS, Value("\"0 um\""), "bump height where the image is black") },
+        Key { name: "white", ..key(BUMPS, Required("\"500 um\""), "bump height where the image is white") },
+    ]],
+);
+
+pub(crate) static IMAGE_OF_ADHESION: Table = table(
+    "an image",
+    &[&[
+        IMAGE,
+        Key { name: "black", ..key(ADHESION, Value("\"0 Pa\""), "adhesion where the image is black") },
+        Key { name: "white", ..key(ADHESION, Required("\"20 Pa\""), "adhesion where the image is white") },
+    ]],
+);
+
+pub(crate) static IMAGE_OF_FRICTION: Table = table(
+    "an image",
+    &[&[
+        IMAGE,
+        Key { name: "black", ..key(FRICTION, Required("\"0.2 g/s\""), "friction where the image is black") },
+        Key { name: "white", ..key(FRICTION, Required("\"2 g/s\""), "friction where the image is white") },
     ]],
 );
 

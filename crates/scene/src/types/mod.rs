@@ -20,7 +20,7 @@ pub use images::{
     AreaLight, Camera, EnvironmentMap, EnvironmentPreset, Follow, Lights, Look, Render, Sun, Texture, TexturePattern,
 };
 #[cfg(test)]
-pub(crate) use materials::{IMAGE_OF_ANGLES, IMAGE_OF_FACTORS};
+pub(crate) use materials::{IMAGE_OF_ADHESION, IMAGE_OF_ANGLES, IMAGE_OF_BUMPS, IMAGE_OF_FACTORS, IMAGE_OF_FRICTION};
 pub use materials::{Material, Varying};
 pub use parameters::{
     CurvatureMethod, DropletParameters, PaneParameters, SpringParameters, SurfaceParameters, VolumeCorrection,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use sessile_dataset::{
-    DatasetError, LightCache, Recipe, Spec, generate, make_sample, recipe_of_line, sample_folder, street,
+    DatasetError, Recipe, SampleCache, Spec, generate, make_sample, recipe_of_line, sample_folder, street,
 };
 use sessile_jobs::{JobsError, Plan, Stage};
 use sessile_render::write_png;
@@ -103,7 +103,7 @@ fn one(source: &Path, sample: u64, out: &Path) -> Result<(), Failure> {
     if let Some(parent) = folder.parent() {
         std::fs::create_dir_all(parent).map_err(Failure::failed)?;
     }
-    make_sample(&recipe, &folder, &LightCache::default()).map_err(Failure::failed)?;
+    make_sample(&recipe, &folder, &SampleCache::default()).map_err(Failure::failed)?;
     writeln!(stdout(), "{}", folder.display())?;
     Ok(())
 }

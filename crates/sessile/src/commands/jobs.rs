@@ -75,7 +75,10 @@ pub fn program() -> Result<PathBuf, Failure> {
 pub fn failure(error: JobsError) -> Failure {
     match error {
         JobsError::OtherPlan { .. } | JobsError::NoPlan { .. } | JobsError::Profile { .. } => Failure::wrong(error),
-        JobsError::StillQueued { .. } | JobsError::Executing { .. } => Failure::Busy(error.to_string()),
+        JobsError::StillQueued { .. }
+        | JobsError::QueueUnknown { .. }
+        | JobsError::Submitting { .. }
+        | JobsError::Executing { .. } => Failure::Busy(error.to_string()),
         JobsError::Stopped => Failure::Stopped(error.to_string()),
         error => Failure::failed(error),
     }

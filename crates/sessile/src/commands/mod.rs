@@ -15,6 +15,7 @@ pub mod run;
 pub mod scene;
 pub mod schema;
 pub mod shipped;
+pub mod studio;
 pub mod sweep;
 mod threads;
 pub mod validate;

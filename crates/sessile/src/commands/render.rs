@@ -1,13 +1,15 @@
 //! `sessile render`: renders images and the video of an existing run.
 
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sessile_appearance::{frames_of_run, scene_of_run};
-use sessile_frames::{FrameSelection, RunFolder};
+use sessile_frames::RunFolder;
 use sessile_jobs::{Plan, Stage};
-use sessile_render::{FramesToRender, RenderError, RenderOptions, RenderPart, RenderSummary, render_run};
+use sessile_render::{
+    FramesToRender, RenderError, RenderOptions, RenderPart, RenderSummary, render_run, separate_folder,
+};
 
 use super::{on_threads, run_hint};
 use crate::args::{RenderArgs, RenderOnly, RenderQuality};
@@ -22,31 +24,58 @@ use crate::stderr;
 const FRAMES_PER_ITEM: [u64; 2] = [4, 16];
 /// CPU time of an image of 640 × 360 pixels, in s: with 64 samples, and as a preview.
 const IMAGE_SECONDS: [f64; 2] = [12.0, 0.5];
+/// Folder of the images of a whole run.
+const PICTURES: &str = "pictures";
 
 /// Renders the selected frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     if args.execution.on.is_some() || args.execution.jobs.is_some() {
         return render_in_parts(args);
     }
-    let mut options = RenderOptions::new(FramesToRender::Selected(args.frames.unwrap_or_default()));
-    options.size = args.size;
-    options.samples = args.samples.map(NonZeroU32::get);
-    options.denoise = args.no_denoise.then_some(false);
-    options.exr = args.exr;
-    options.quality = args.quality.into();
-    options.ground_truth = args.ground_truth;
-    options.part = match args.only {
-        None => RenderPart::All,
-        Some(RenderOnly::Images) => RenderPart::Images,
-        Some(RenderOnly::Video) => RenderPart::Video,
-    };
+    let options = RenderOptions { images: Some(destination(args)?), ..options(args) };
     let stop = interrupt::stop_flag();
     let summary = render_images(&args.run, &options, super::threads(args.threads), stop)?;
     if summary.stopped {
-        return Err(stopped(&summary, &command_for_the_rest(args, &summary)));
+        return Err(stopped(&summary, &command_for_the_rest(args)));
     }
-    report(&summary, &args.run);
+    report(&summary);
     Ok(())
+}
+
+/// What to render, and how, as the arguments specify.
+fn options(args: &RenderArgs) -> RenderOptions {
+    let frames = args.frames.unwrap_or_default();
+    let frames = if args.missing { FramesToRender::MissingOf(frames) } else { FramesToRender::Selected(frames) };
+    RenderOptions {
+        size: args.size,
+        samples: args.samples.map(NonZeroU32::get),
+        denoise: args.no_denoise.then_some(false),
+        exr: args.exr,
+        quality: args.quality.into(),
+        ground_truth: args.ground_truth,
+        part: match args.only {
+            None => RenderPart::All,
+            Some(RenderOnly::Images) => RenderPart::Images,
+            Some(RenderOnly::Video) => RenderPart::Video,
+        },
+        ..RenderOptions::new(frames)
+    }
+}
+
+/// The folder of the images: `--out`, or that of the run, or a separate one for a part of the run
+/// or other settings.
+fn destination(args: &RenderArgs) -> Result<PathBuf, Failure> {
+    match (&args.out, &args.place) {
+        (Some(out), _) => Ok(out.clone()),
+        (None, Some(place)) => Ok(args.run.join(place)),
+        (None, None) => Ok(args.run.join(default_place(args)?)),
+    }
+}
+
+/// The default folder of the images, relative to the run folder.
+fn default_place(args: &RenderArgs) -> Result<PathBuf, Failure> {
+    let separate = separate_folder(&args.run, &options(args)).map_err(|error| failure(&error, &args.run))?;
+    Ok(separate.unwrap_or_else(|| PathBuf::from(PICTURES)))
 }
 
 /// Renders groups of frames at the same time, each in a process of its own, here or on a cluster.
@@ -66,7 +95,13 @@ fn render_in_parts(args: &RenderArgs) -> Result<(), Failure> {
     let pixels = f64::from(width) * f64::from(height) / (640.0 * 360.0);
     let effort = if preview { pixels } else { pixels * f64::from(samples) / 64.0 };
     let block = FRAMES_PER_ITEM[usize::from(preview)];
-    let options = option_words(args);
+    let place = match &args.out {
+        Some(out) => std::path::absolute(out).map_err(Failure::failed)?,
+        None => default_place(args)?,
+    };
+    let mut options = option_words(args);
+    options.extend(["--place".to_owned(), place.to_string_lossy().into_owned()]);
+    options.extend(args.missing.then(|| "--missing".to_owned()));
     let words = |only: &'static [&'static str]| {
         ["render", "{folder}", "--threads", "{threads}", "--only"].into_iter().chain(only.iter().copied())
     };
@@ -79,9 +114,17 @@ fn render_in_parts(args: &RenderArgs) -> Result<(), Failure> {
     ];
     let plan = Plan::new("render", stages);
     plan.save_or_replace(&args.run).map_err(jobs::failure)?;
+    let place = args.run.join(place);
     match jobs::execute_plan(&plan, &args.run, &args.execution, "frames")? {
-        Executed::Submitted => Ok(()),
-        Executed::Here(totals) => jobs::check(&plan, &args.run, totals, "frames"),
+        Executed::Submitted => {
+            stderr::line(&format!("images and video will be in {}", place.display()));
+            Ok(())
+        }
+        Executed::Here(totals) => {
+            jobs::check(&plan, &args.run, totals, "frames")?;
+            stderr::line(&format!("the images are in {}", place.display()));
+            Ok(())
+        }
     }
 }
 
@@ -106,8 +149,8 @@ fn failure(error: &RenderError, run: &Path) -> Failure {
 }
 
 /// Prints where images and video are.
-pub fn report(summary: &RenderSummary, run: &Path) {
-    let folder = run.join("pictures");
+pub fn report(summary: &RenderSummary) {
+    let folder = &summary.folder;
     let images = if summary.images == 1 { "1 image".to_owned() } else { format!("{} images", summary.images) };
     match &summary.video {
         Some(video) => stderr::line(&format!("rendered {images} to {}, video {}", folder.display(), video.display())),
@@ -124,16 +167,12 @@ pub fn stopped(summary: &RenderSummary, command: &str) -> Failure {
 }
 
 /// The command that renders what is left.
-fn command_for_the_rest(args: &RenderArgs, summary: &RenderSummary) -> String {
+fn command_for_the_rest(args: &RenderArgs) -> String {
     let mut words = vec!["sessile".to_owned(), "render".to_owned(), super::quoted(&args.run.to_string_lossy())];
-    let first = summary.next.map(|next| next.to_string());
-    match (first, args.frames) {
-        (Some(first), Some(FrameSelection::Range(_, Some(last)))) => words.push(format!("--frames {first}..{last}")),
-        (Some(first), _) => words.push(format!("--frames {first}..")),
-        // All images exist; the video is written with the last one.
-        (None, _) => words.push("--frames last".to_owned()),
-    }
+    words.extend(args.frames.map(|frames| format!("--frames {frames}")));
     words.extend(option_words(args));
+    words.extend(args.out.iter().map(|out| format!("--out {}", super::quoted(&out.to_string_lossy()))));
+    words.push("--missing".to_owned());
     words.extend(args.threads.map(|threads| format!("--threads {threads}")));
     words.join(" ")
 }

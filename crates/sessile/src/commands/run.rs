@@ -57,7 +57,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return Err(render::stopped(&summary, &options.command));
     }
     if summary.images > 0 {
-        render::report(&summary, &options.out);
+        render::report(&summary);
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
 use sessile_frames::{CostEstimate, FrameSelection, RunInfo, RunStatus};
-use sessile_jobs::Local;
 use sessile_render::{FramesToRender, Quality, RenderOptions, RenderPart};
 use sessile_sim::{Estimate, bytes_text, time_text};
-use sessile_sweep::find::{RUNS, Search, find};
-use sessile_sweep::{Axis, Between, Condition, Plan, Sweep, SweepError, results, run_path};
+use sessile_sweep::{
+    Axis, Between, Bracket, Condition, Plan, SEARCH_RUNS, Search, Sweep, SweepError, results, run_path,
+};
 
 use crate::args::{RenderQuality, RunArgs, SceneArgs, SweepArgs, SweepPart, SweepPartArgs};
 use crate::commands::jobs::{self, Executed};
@@ -60,14 +60,29 @@ fn write_estimate(out: &mut impl Write, runs: usize, seconds: f64, bytes: f64) -
     writeln!(out, "{runs} runs\nestimate: {} of CPU time, {} on disk", time_text(seconds), bytes_text(bytes))
 }
 
-/// Executes a part of a sweep: a run, an image of its last frame, or gathering.
+/// Executes a part of a sweep or search: a run, an image of its last frame, or gathering.
 pub fn part(args: &SweepPartArgs) -> Result<(), Failure> {
-    let plan = Plan::load(&args.folder).map_err(wrong)?;
+    let (folder, number) = (&args.folder, args.number);
     match args.part {
-        SweepPart::Run if args.number < plan.runs.len() => run_one(&plan, &args.folder, args.number),
-        SweepPart::Run => Err(Failure::wrong(format!("the sweep has {} runs", plan.runs.len()))),
-        SweepPart::Image => image(&plan, &args.folder, args.number),
-        SweepPart::Gather => results::write(&plan, &args.folder).map_err(failed),
+        SweepPart::Probe => {
+            let search = Search::load(folder).map_err(wrong)?;
+            search.check_scene().map_err(wrong)?;
+            run_one(&search.scene, search.overrides(folder, number).map_err(failed)?, folder, number)
+        }
+        SweepPart::Found => {
+            let plan = Search::load(folder).and_then(|search| search.write(folder)).map_err(failed)?;
+            results::write(&plan, folder).map_err(failed)
+        }
+        SweepPart::Run => {
+            let plan = Plan::load(folder).map_err(wrong)?;
+            plan.check_scene().map_err(wrong)?;
+            if number >= plan.runs.len() {
+                return Err(wrong(SweepError::NoRun { run: number, runs: plan.runs.len() }));
+            }
+            run_one(&plan.scene, plan.overrides(number), folder, number)
+        }
+        SweepPart::Image => image(&Plan::load(folder).map_err(wrong)?, folder, number),
+        SweepPart::Gather => results::write(&Plan::load(folder).map_err(wrong)?, folder).map_err(failed),
     }
 }
 
@@ -94,13 +109,13 @@ fn image(plan: &Plan, folder: &Path, index: usize) -> Result<(), Failure> {
 }
 
 /// Executes or resumes one run. One that failed with another version of the program starts over.
-fn run_one(plan: &Plan, folder: &Path, run: usize) -> Result<(), Failure> {
+fn run_one(scene: &Path, sets: Vec<String>, folder: &Path, run: usize) -> Result<(), Failure> {
     let out = run_path(folder, run);
     let before = RunInfo::read(&out.join("run.json")).ok();
     let fresh =
         before.is_some_and(|info| info.status == RunStatus::Failed && info.version != env!("CARGO_PKG_VERSION"));
     run::run(&RunArgs {
-        scene: SceneArgs { scene: plan.scene.clone(), model: None, sets: plan.overrides(run) },
+        scene: SceneArgs { scene: scene.to_owned(), model: None, sets },
         out: Some(out),
         threads: Some(NonZeroUsize::MIN),
         fresh,
@@ -139,35 +154,44 @@ fn search(args: &SweepArgs, condition: &str, between: &str, folder: &Path) -> Re
         let sets: Vec<String> = sets.iter().cloned().chain([end]).collect();
         ends.push(Estimate::new(&scene::read(&args.scene.scene, &sets)?.scene, 1).cost);
     }
+    // The runs are between the two ends.
+    let mean = |cost: fn(&CostEstimate) -> f64| 0.5 * ends.iter().map(cost).sum::<f64>();
+    let (seconds, bytes) = (mean(|cost| cost.wall_seconds), mean(|cost| cost.disk_bytes));
     if args.dry_run {
-        // The runs are between the two ends.
-        let all = |cost: fn(&CostEstimate) -> f64| 0.5 * RUNS as f64 * ends.iter().map(cost).sum::<f64>();
-        let (seconds, bytes) = (all(|cost| cost.wall_seconds), all(|cost| cost.disk_bytes));
-        return Ok(write_estimate(&mut std::io::stdout(), RUNS, seconds, bytes)?);
+        let runs = SEARCH_RUNS as f64;
+        return Ok(write_estimate(&mut std::io::stdout(), SEARCH_RUNS, runs * seconds, runs * bytes)?);
     }
-    if args.execution.on.is_some() {
-        return Err(Failure::wrong("a search runs one run after the other: leave out `--on`, or submit the command"));
-    }
-    let program = jobs::program()?;
-    // A signal lets the runs stop by themselves.
-    interrupt::begin_work();
-    let local = Local { program: &program, jobs: NonZeroUsize::MIN, retry_failed: false, stop: interrupt::stop_flag() };
-    let search = Search { scene: &args.scene.scene, sets: &sets, between: &between, condition: &condition };
-    let evaluated = |value: &str, holds: bool| {
-        stderr::line(&format!("{}={value}: {condition} is {holds}", between.key));
+    let search = Search::new(&args.scene.scene, &sets, between, &condition).map_err(wrong)?;
+    search.save(folder).map_err(wrong)?;
+    let plan = search.jobs(seconds);
+    plan.save(folder).map_err(jobs::failure)?;
+    let Executed::Here(totals) = jobs::execute_plan(&plan, folder, &args.execution, "runs")? else {
+        writeln!(std::io::stdout(), "{}", folder.display())?;
+        return Ok(());
     };
-    let found = find(&search, folder, local, &evaluated).map_err(failed)?;
-    results::write(&Plan::load(folder).map_err(failed)?, folder).map_err(failed)?;
+    match search.found(folder) {
+        Ok((bracket, evaluated)) => {
+            write_found(&bracket, &evaluated, folder)?;
+            jobs::check(&plan, folder, totals, "runs")
+        }
+        Err(error @ SweepError::SameAtBothEnds { .. }) => Err(failed(error)),
+        // The reasons of the runs that failed tell more.
+        Err(error) => jobs::check(&plan, folder, totals, "runs").and(Err(failed(error))),
+    }
+}
+
+/// Prints the result of a search.
+fn write_found(found: &Bracket, evaluated: &[(String, bool)], folder: &Path) -> Result<(), Failure> {
     let unit = if found.unit.is_empty() { String::new() } else { format!(" {}", found.unit) };
-    let (key, low, high) = (&found.key, found.low, found.high);
+    let Bracket { key, low, high, condition, .. } = found;
+    for (value, holds) in evaluated {
+        stderr::line(&format!("{key}={value}: {condition} is {holds}"));
+    }
     let [middle, half] = [0.5 * (low + high), 0.5 * (high - low)];
     writeln!(std::io::stdout(), "{key}={low}..{high}{unit}")?;
     let side = if found.holds_above { "above" } else { "below" };
-    stderr::line(&format!(
-        "{condition} {side} {middle} ± {half}{unit} ({} runs); see {}",
-        found.runs,
-        folder.join("found.json").display()
-    ));
+    let file = folder.join("found.json");
+    stderr::line(&format!("{condition} {side} {middle} ± {half}{unit} ({} runs); see {}", found.runs, file.display()));
     Ok(())
 }
 
@@ -177,7 +201,9 @@ fn wrong(error: SweepError) -> Failure {
 
 fn failed(error: SweepError) -> Failure {
     match error {
-        SweepError::OtherPlan { .. } | SweepError::NoPlan { .. } => Failure::wrong(error),
+        SweepError::OtherPlan { .. } | SweepError::NoPlan { .. } | SweepError::OtherScene { .. } => {
+            Failure::wrong(error)
+        }
         SweepError::Jobs(error) => jobs::failure(error),
         _ => Failure::failed(error),
     }

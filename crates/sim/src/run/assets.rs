@@ -28,6 +28,10 @@ pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)
             Some(&material.receding),
             material.wet_advancing.as_ref(),
             Some(&material.affinity),
+            Some(&material.roughness[0]),
+            Some(&material.roughness[1]),
+            Some(&material.adhesion),
+            material.friction.as_ref(),
         ];
         files.extend(varying.into_iter().flatten().filter_map(image));
     }

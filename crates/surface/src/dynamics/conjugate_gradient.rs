@@ -190,7 +190,7 @@ impl LinearSystem {
         let mut motion = self.rigid_motion(geometry, k, &self.velocities);
         self.update_flow(geometry, Operand::Velocities, &mut motion);
         self.apply(geometry, k, &self.velocities, &motion, image);
-        self.add_line_friction(geometry, k, &self.velocities, image, 0.0);
+        self.add_line_friction(&self.velocities, image, 0.0);
         for i in 0..n {
             self.residual[i] = self.constraints[i].project(self.right[i]);
         }
@@ -215,7 +215,7 @@ impl LinearSystem {
     ) -> f64 {
         self.update_flow(geometry, Operand::Search, motion);
         let curvature = self.apply(geometry, k, &self.search, motion, image);
-        let curvature = self.add_line_friction(geometry, k, &self.search, image, curvature);
+        let curvature = self.add_line_friction(&self.search, image, curvature);
         for &i in &self.constrained {
             image[i] = self.constraints[i].project(image[i]);
         }

@@ -249,6 +249,11 @@ impl DropGeometry {
         self.contacts.iter().any(|contact| contact.interface.is_solid())
     }
 
+    /// Whether the drop is a stream that flows out of an outlet.
+    pub fn has_outlet(&self) -> bool {
+        self.contacts.iter().any(|contact| !contact.interface.is_solid())
+    }
+
     /// Mean velocity of the solids at the vertices in contact, in m/s.
     pub fn solid_velocity(&self) -> DVec3 {
         let on_solids = || self.contacts.iter().filter(|contact| contact.interface.is_solid());

@@ -37,8 +37,6 @@ pub enum Constraint {
     Free,
     /// Along this unit vector.
     Along(DVec3),
-    /// In the plane normal to this unit vector.
-    Across(DVec3),
     /// Across the contact line on its own, and along it with the rest of the line
     /// ([`LineFrame`]).
     ContactLine {
@@ -59,7 +57,6 @@ impl Constraint {
         match self {
             Self::Free => v,
             Self::Along(d) => d * d.dot(v),
-            Self::Across(d) => v - d * d.dot(v),
             Self::ContactLine { outward, along } => outward * outward.dot(v) + along * along.dot(v),
             Self::Fixed => DVec3::ZERO,
         }
@@ -81,9 +78,6 @@ pub struct Coefficients {
     pub base_drag: f64,
     /// Normal of the footprint; `base_drag` acts in the plane across it.
     pub base_normal: DVec3,
-    /// Whether the friction of the contact line is relative to the mean velocity of the free
-    /// surface, which then carries its reaction; relative to the solids otherwise.
-    pub line_drag_is_internal: bool,
 }
 
 /// An edge as an off-diagonal entry of the matrix.
@@ -225,9 +219,16 @@ impl LinearSystem {
         self.row(v).iter().map(|e| (x[v] - x[e.column]) * e.weight).sum()
     }
 
-    /// Σ_j w_ij.
-    pub fn weight_sum(&self, v: VertexIndex) -> f64 {
-        self.weight_sums[v]
+    /// Raises the weight of every edge by the share that `extra` returns for its half-edge.
+    pub fn stiffen(&mut self, mesh: &Mesh, extra: impl Fn(HalfEdgeIndex) -> f64) {
+        for v in mesh.vertex_indices() {
+            let edges = &mut self.edges[self.rows[v] as usize..self.rows[v.to_usize() + 1] as usize];
+            for (h, edge) in mesh.fan(v).zip(edges) {
+                let added = edge.weight.max(0.0) * extra(h);
+                edge.weight += added;
+                self.weight_sums[v] += added;
+            }
+        }
     }
 
     /// Shifts the velocities so that they add up to the exact velocity `u` of a drop in flight, in
@@ -244,8 +245,7 @@ impl LinearSystem {
     /// accelerate a drop at rest. Translations along the plane do not deform the surface, so only
     /// masses and friction resist them.
     pub fn balance_slide(&mut self, k: &Coefficients, normal: DVec3) {
-        let mass = if k.rigid_mass > 0.0 { k.rigid_mass } else { self.masses.iter().sum() };
-        let mut matrix = DMat3::from_diagonal(DVec3::splat(mass + k.base_drag));
+        let mut matrix = DMat3::from_diagonal(DVec3::splat(k.rigid_mass + k.base_drag));
         for &i in &self.constrained {
             if let Constraint::ContactLine { outward, .. } = self.constraints[i] {
                 let column = outward * self.line_drag[i];
@@ -363,28 +363,11 @@ impl LinearSystem {
 
     /// Adds the friction of the contact line to `image` = A v; returns `power`, v · A v without it,
     /// with its part.
-    pub(super) fn add_line_friction(
-        &self,
-        geometry: &DropGeometry,
-        k: &Coefficients,
-        v: &[DVec3],
-        image: &mut [DVec3],
-        mut power: f64,
-    ) -> f64 {
-        let mut mean = DVec3::ZERO;
-        if k.line_drag_is_internal {
-            mean = v.iter().zip(&geometry.areas).map(|(&v, &area)| v * area).sum::<DVec3>() / geometry.air_area;
-        }
-        let mut sum = DVec3::ZERO;
+    pub(super) fn add_line_friction(&self, v: &[DVec3], image: &mut [DVec3], mut power: f64) -> f64 {
         for &i in &self.constrained {
-            let slip = self.slip(i, v[i] - mean);
+            let slip = self.slip(i, v[i]);
             power += slip.length_squared() * self.line_drag[i];
             image[i] += slip * self.line_drag[i];
-            sum += slip * self.line_drag[i];
-        }
-        if k.line_drag_is_internal {
-            let reaction = sum / geometry.air_area;
-            image.iter_mut().zip(&geometry.areas).for_each(|(image, &area)| *image -= reaction * area);
         }
         power
     }

@@ -12,7 +12,7 @@
 //! 1 on a solid. This and everything that changed the surface since the last solve (its own motion,
 //! contact, remeshing) change Σ W v, the momentum over the mass. A uniform shift restores it.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use super::contact_line;
 use super::geometry::DropGeometry;
@@ -23,6 +23,8 @@ use crate::mesh::{Mesh, VertexKind};
 
 /// Shifts of the velocities: the first is exact in flight and on planes.
 const CURVED_PASSES: usize = 2;
+/// Share of a shell's mass that counts for its inertia along its normals.
+const FLAT_SHARE: f64 = 1e-3;
 
 /// Removes the tangential velocities of free vertices and conserves the drop's velocity.
 pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
@@ -30,26 +32,61 @@ pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
     restore_velocity(drop, geometry);
 }
 
-/// The same for the paper's operators, which on a solid conserve the momentum Σ m v of a shell,
-/// with these masses; sets the drop's velocity.
-pub fn remove_tangential_velocity_of_shell(drop: &mut Drop, geometry: &DropGeometry, masses: &[f64]) {
-    drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
-    let Some(normal) = geometry.footprint_normal() else {
-        return remove_tangential_velocity(drop, geometry);
+/// The same for the paper's operators on a solid: the drop is a shell with these masses, and its
+/// wetted face loses the speed `lost`, in m/s, to friction. Sets the drop's velocity and returns the
+/// velocity at which it slides along the solid, in m/s.
+///
+/// The shell moves along the solid as one, at the mean velocity of the free surface and the wetted
+/// face, so that friction on the one slows the other. What the free vertices lose along the surface
+/// they get back along their normals, as the pressure of liquid inside would pass it on.
+pub fn remove_tangential_velocity_of_shell(
+    drop: &mut Drop,
+    geometry: &DropGeometry,
+    masses: &[f64],
+    footprint_normal: DVec3,
+    lost: f64,
+) -> DVec3 {
+    let across = |v: DVec3| v - footprint_normal * footprint_normal.dot(v);
+    let sum = |drop: &Drop, kind: VertexKind| {
+        let (mut momentum, mut mass) = (DVec3::ZERO, 0.0);
+        for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] == kind) {
+            momentum += drop.mesh.velocities[v] * masses[v];
+            mass += masses[v];
+        }
+        (across(momentum), mass)
     };
-    let momentum = |drop: &Drop| -> DVec3 {
-        let sum: DVec3 = masses.iter().zip(&drop.mesh.velocities).map(|(&m, &v)| v * m).sum();
-        sum - normal * normal.dot(sum)
-    };
+    let (free_momentum, free_mass) = sum(drop, VertexKind::Free);
+    let (wetted_momentum, wetted_mass) = sum(drop, VertexKind::Wetted);
+    let mass: f64 = masses.iter().sum();
+    let wetted_share = 1.0 - geometry.air_area / mass;
+    let u = (free_momentum + wetted_momentum) / (free_mass + wetted_mass);
+    let solid = across(geometry.solid_velocity());
+    let slip = slowed(u - solid, lost * wetted_share);
+    let u = solid + slip;
+    project_onto_normals(drop, geometry, u);
+    for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::Wetted) {
+        let n = contact.sample.normal;
+        drop.mesh.velocities[contact.vertex] = u + n * n.dot(contact.sample.velocity - u);
+    }
     let free = |v: &VertexIndex| geometry.kinds[*v] == VertexKind::Free;
-    let free_mass: f64 = drop.mesh.vertex_indices().filter(free).map(|v| masses[v]).sum();
-    let before = momentum(drop);
-    project_onto_normals(drop, geometry, before / masses.iter().sum::<f64>());
-    let missing = (before - momentum(drop)) / free_mass.max(f64::MIN_POSITIVE);
+    // Σ m n nᵀ along the solid; the small part of the mass keeps it regular on flat drops.
+    let mut inertia = DMat3::from_diagonal(DVec3::splat(FLAT_SHARE * mass));
     for v in drop.mesh.vertex_indices().filter(free) {
-        drop.mesh.velocities[v] += missing;
+        let n = across(geometry.normals[v]);
+        inertia += DMat3::from_cols(n * n.x, n * n.y, n * n.z) * masses[v];
+    }
+    let shift = inertia.inverse() * (u * free_mass - sum(drop, VertexKind::Free).0);
+    for v in drop.mesh.vertex_indices().filter(free) {
+        drop.mesh.velocities[v] += geometry.normals[v] * geometry.normals[v].dot(shift);
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
+    slip
+}
+
+/// A velocity that has lost the speed `lost`, in m/s, to friction (zhang2011, eq. 2).
+fn slowed(velocity: DVec3, lost: f64) -> DVec3 {
+    let speed = velocity.length();
+    if speed <= lost { DVec3::ZERO } else { velocity * (1.0 - lost / speed) }
 }
 
 /// Removes the tangential velocities of free vertices relative to `u`, in m/s, and the growth of

@@ -167,6 +167,7 @@ mod tests {
             lifts: true,
             dt_over_h: 1.0,
             numerics: &NumericalParameters::default(),
+            method: crate::poisson::Method::Auto,
             before: &velocity,
         };
         let mut projection = Projection::default();

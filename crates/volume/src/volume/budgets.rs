@@ -5,7 +5,7 @@ use sessile_model::{Model, NoTimer};
 
 use super::HysteresisLaw;
 use super::tests::{WATER, build};
-use crate::advection::advect_velocity;
+use crate::advection::{advect_velocity, begin_velocity_update};
 use crate::contact_angle::impose_contact_angle;
 use crate::curvature::compute_curvature;
 use crate::drops::label_drops;
@@ -62,7 +62,8 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
         changes[number] = now - last;
         last = now;
     };
-    advect_velocity(state, scratch, params, &context);
+    begin_velocity_update(state, scratch);
+    advect_velocity(state, scratch, params, &context, context.gravity * context.dt);
     record(0, state);
     diffuse_velocity(state, scratch, params, &context).unwrap();
     record(1, state);

@@ -17,7 +17,7 @@ pub(super) fn build(tables: &str) -> Volume {
 }
 
 /// The model of these top-level keys and tables.
-fn build_with(keys: &str, tables: &str) -> Volume {
+pub(super) fn build_with(keys: &str, tables: &str) -> Volume {
     let text = text::header("volume", keys) + tables;
     let scene = parse_str("test", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
     let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));

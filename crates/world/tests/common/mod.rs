@@ -51,8 +51,8 @@ pub fn wax() -> Material {
         receding: Varying::Uniform(95f64.to_radians()),
         wet_advancing: None,
         receding_limit: None,
-        roughness: [0.0; 2],
-        adhesion: 10.0,
+        roughness: [0.0; 2].map(Varying::Uniform),
+        adhesion: Varying::Uniform(10.0),
         friction: None,
         affinity: Varying::Uniform(0.5),
     }

@@ -1,0 +1,160 @@
+// Shaders of the drops: a cap per instance, or triangle surfaces.
+// @ts-check
+
+import { ENVIRONMENT, HEADER } from "./shaders.js";
+
+/**
+ * A spherical cap of the drop's base radius and height, leaned by its sag and drawn out against its
+ * heading. Twenty numbers per instance, as `crates/model/src/view.rs` lists them.
+ */
+export const DROP_VERTEX = `${HEADER}
+layout(location = 0) in vec2 aCorner;
+layout(location = 1) in vec4 a0;
+layout(location = 2) in vec4 a1;
+layout(location = 3) in vec4 a2;
+layout(location = 4) in vec4 a3;
+layout(location = 5) in vec4 a4;
+uniform mat4 uViewProjection;
+uniform float uAhead;
+out vec3 vPoint, vNormal;
+out float vRim;
+flat out vec3 vPlace, vUp, vHeading;
+flat out vec4 vShape;
+void main() {
+  vec3 place = a0.xyz + a3.yzw * uAhead;
+  vec3 up = vec3(a0.w, a1.xy), heading = vec3(a1.zw, a2.x);
+  float radius = a2.y, height = a2.z, sag = a2.w, stretch = a3.x;
+  bool flies = dot(up, up) < 0.5;
+  if (flies) up = vec3(0.0, 1.0, 0.0);
+  heading = heading - up * dot(heading, up);
+  heading = dot(heading, heading) > 1e-8 ? normalize(heading) : normalize(cross(up, vec3(0.31, 0.2, 0.93)));
+  vec3 side = cross(up, heading);
+  float sphere = flies ? radius : (radius * radius + height * height) / (2.0 * height);
+  float polar = aCorner.x * (flies ? 3.14159265 : 2.0 * atan(height, radius));
+  float s = sin(polar), c = cos(polar);
+  float fx = cos(aCorner.y), fy = sin(aCorner.y);
+  vec3 n = vec3(s * fx, s * fy, c);
+  vec3 p = n * sphere;
+  if (!flies) {
+    p.z += height - sphere;
+    // Outlines on real solids are not round: two slow waves around the drop, by its volume.
+    float key = fract(a4.x * 7.3e9) * 6.2831853;
+    float wobble = 1.0 + smoothstep(0.4e-3, 2.0e-3, radius)
+      * (0.05 * sin(2.0 * aCorner.y + key) + 0.035 * sin(3.0 * aCorner.y + 2.3 * key));
+    p.xy *= wobble;
+    float level = clamp(p.z / height, 0.0, 1.0);
+    p.x += 1.6 * sag * radius * level;
+    n.z -= 1.6 * sag * n.x * radius / height;
+    float back = clamp(-p.x / radius, 0.0, 1.0);
+    if (p.x < 0.0) {
+      p.x *= 1.0 + stretch;
+      n.x /= 1.0 + stretch;
+    }
+    p.y *= 1.0 - 0.3 * stretch * back;
+    p.xy *= 1.0 / sqrt(1.0 + 0.35 * stretch);
+  }
+  vNormal = normalize(heading * n.x + side * n.y + up * n.z);
+  vPoint = place + heading * p.x + side * p.y + up * p.z;
+  vPlace = place;
+  vUp = flies ? vec3(0.0) : up;
+  vHeading = heading;
+  vShape = vec4(radius, height, stretch, sphere);
+  vRim = aCorner.x;
+  gl_Position = uViewProjection * vec4(vPoint, 1.0);
+}`;
+
+/** Triangle surfaces; the plane of their base is that of the solid. */
+export const SURFACE_VERTEX = `${HEADER}
+layout(location = 0) in vec3 aPosition;
+layout(location = 1) in vec3 aNormal;
+uniform mat4 uViewProjection;
+uniform vec4 uPlane;
+out vec3 vPoint, vNormal;
+out float vRim;
+flat out vec3 vPlace, vUp, vHeading;
+flat out vec4 vShape;
+void main() {
+  vPoint = aPosition;
+  vNormal = aNormal;
+  vUp = uPlane.xyz;
+  vPlace = uPlane.xyz * uPlane.w;
+  vHeading = vec3(1.0, 0.0, 0.0);
+  vShape = vec4(1e3, 1.0, 0.0, 1e3);
+  vRim = 0.0;
+  gl_Position = uViewProjection * vec4(aPosition, 1.0);
+}`;
+
+/**
+ * Refraction in closed form. The line of sight is bent at the surface and cut with the plane of the
+ * base: inside of the outline the lit solid is seen there, or through glass the environment; outside
+ * of it (overhangs, drops in flight) the line leaves through the sphere of the cap.
+ */
+export const DROP_FRAGMENT = `${HEADER}${ENVIRONMENT}
+in vec3 vPoint, vNormal;
+in float vRim;
+flat in vec3 vPlace, vUp, vHeading;
+flat in vec4 vShape;
+out vec4 color;
+uniform mat4 uViewProjection;
+uniform vec3 uEye, uTint;
+uniform sampler2D uBase;
+uniform float uIndex;
+uniform int uGlass, uContactLine, uIsSurface;
+
+/** The environment, blurred as much as the pixel is wide. */
+vec3 look(vec3 d, float least) {
+  float spread = max(length(dFdx(d)), length(dFdy(d)));
+  return environment(d, clamp(log2(spread * 163.0 + 1e-6), least, 8.0));
+}
+
+void main() {
+  vec3 sight = normalize(vPoint - uEye);
+  vec3 n = normalize(vNormal);
+  if (dot(n, sight) > -0.02) n = normalize(n - sight * (dot(n, sight) + 0.02));
+  float cosine = -dot(n, sight);
+  vec3 inside = refract(sight, n, 1.0 / uIndex);
+  float f0 = (uIndex - 1.0) / (uIndex + 1.0);
+  f0 *= f0;
+  float fresnel = f0 + (1.0 - f0) * pow(1.0 - cosine, 5.0);
+  bool onSolid = dot(vUp, vUp) > 0.5;
+
+  // Where the bent line of sight meets the plane of the base.
+  float sink = -dot(inside, vUp);
+  float reach = onSolid && sink > 1e-3 ? dot(vPoint - vPlace, vUp) / sink : 1e9;
+  vec3 foot = vPoint + inside * min(reach, 1.0);
+  vec3 offset = foot - vPlace;
+  float along = dot(offset, vHeading);
+  float across = dot(offset, cross(vUp, vHeading));
+  if (along < 0.0) along /= 1.0 + vShape.z;
+  bool hits = onSolid && sink > 1e-3 && along * along + across * across < vShape.x * vShape.x * 1.02;
+
+  // The way out through the sphere of the cap.
+  vec3 center = vPlace + vUp * (vShape.y - vShape.w);
+  vec3 relative = vPoint - center;
+  vec3 leaving = normalize(relative + inside * max(-2.0 * dot(relative, inside), 0.0));
+  vec3 out1 = refract(inside, -leaving, uIndex);
+  if (dot(out1, out1) < 0.5) out1 = reflect(inside, -leaving);
+  // The way out through glass below.
+  vec3 out2 = refract(inside, vUp, uIndex);
+  bool isTotal = dot(out2, out2) < 0.5;
+  if (isTotal) out2 = reflect(inside, vUp);
+
+  vec4 seen = uViewProjection * vec4(foot, 1.0);
+  vec2 at = seen.xy / max(seen.w, 1e-6) * 0.5 + 0.5;
+  vec2 dx = dFdx(at), dy = dFdy(at);
+  vec3 throughGlass = look(out2, 0.0);
+  vec3 throughSide = look(out1, 0.0);
+  vec3 mirrored = reflect(sight, n);
+  vec3 mirror = look(mirrored, 0.0);
+  vec3 base = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
+
+  vec3 through = hits ? (uGlass == 1 ? throughGlass : base) : throughSide;
+  if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
+  float path = hits ? reach : 2.0 * vShape.w * cosine;
+  through *= exp(-uTint * min(path, 0.02));
+  vec3 c = mix(through, mirror, fresnel);
+  float glint = pow(max(dot(mirrored, uSun), 0.0), 220.0);
+  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + fresnel) * 9.0;
+  if (uContactLine == 1 && vRim > 0.93) c = mix(c, vec3(1.0, 0.3, 0.05), 0.85);
+  color = vec4(toneMap(c), 1.0);
+}`;

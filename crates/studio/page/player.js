@@ -1,0 +1,128 @@
+// Runs on a timeline: a slider for frames and plots of the measures.
+// @ts-check
+
+import { element } from "./panels.js";
+
+const CURVES = [
+  { name: "drops", label: "drops", of: (/** @type {any} */ m) => m.drops, unit: "" },
+  { name: "total_volume", label: "volume, µL", of: (/** @type {any} */ m) => m.total_volume * 1e9, unit: "" },
+  { name: "contact_angle", label: "largest drop: contact angle, °", of: (/** @type {any} */ m) => m.largest.contact_angle },
+  { name: "height", label: "largest drop: height, mm", of: (/** @type {any} */ m) => m.largest.height * 1e3 },
+  { name: "base_radius", label: "largest drop: base radius, mm", of: (/** @type {any} */ m) => m.largest.base_radius * 1e3 },
+  { name: "speed_max", label: "largest drop: speed, mm/s", of: (/** @type {any} */ m) => m.largest.speed_max * 1e3 },
+];
+const COLORS = ["#1769aa", "#d9480f"];
+
+export class Player {
+  /** @param {import("./protocol.js").Connection} engine @param {(id: number | null) => void} select */
+  constructor(engine, select) {
+    this.engine = engine;
+    this.select = select;
+    /** @type {any[]} */
+    this.runs = [];
+    this.frame = 0;
+    this.playing = true;
+    this.waiting = false;
+    this.last = 0;
+    this.shown = 0;
+    element("timeline-frame").oninput = () => {
+      this.playing = false;
+      this.show(Number(element("timeline-frame").value));
+    };
+  }
+
+  get active() {
+    return this.runs.length > 0;
+  }
+
+  /** @param {any} timeline */
+  setTimeline(timeline) {
+    this.runs[timeline.run] = timeline;
+    element("timeline").hidden = false;
+    element("timeline-frame").max = String(Math.max(...this.runs.map((run) => run?.frames.length ?? 1)) - 1);
+    this.plot();
+  }
+
+  /** @param {number} index */
+  show(index) {
+    this.frame = index;
+    const run = this.runs[this.shown];
+    if (!run || run.frames.length === 0) return;
+    const k = Math.min(index, run.frames.length - 1);
+    this.engine.send({ ask: "frame", run: this.shown, frame: run.frames[k] });
+    this.waiting = true;
+    element("timeline-frame").value = String(index);
+    element("timeline-text").value = `${run.frames[k]} · ${(run.frames[k] * run.interval).toFixed(4)} s`;
+    this.mark();
+  }
+
+  /** Shows the next frame when it is due. @param {number} now in ms */
+  advance(now) {
+    const run = this.runs[this.shown];
+    if (!run || !this.playing || this.waiting || now - this.last < 1000 / 30) return;
+    this.last = now;
+    this.show((this.frame + 1) % Math.max(1, run.frames.length));
+  }
+
+  plot() {
+    const svg = (/** @type {any} */ curve) => {
+      const [width, height, left, top] = [230, 96, 6, 16];
+      const all = this.runs.flatMap((run) => run?.measures.map(curve.of) ?? []).filter((v) => Number.isFinite(v));
+      if (all.length === 0) return null;
+      const [low, high] = [Math.min(...all), Math.max(...all)];
+      const box = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      box.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      box.setAttribute("role", "img");
+      box.setAttribute("aria-label", `${curve.label}: ${low.toPrecision(3)} to ${high.toPrecision(3)}`);
+      const text = document.createElementNS(box.namespaceURI, "text");
+      text.setAttribute("x", String(left));
+      text.setAttribute("y", "11");
+      text.textContent = `${curve.label}: ${low.toPrecision(3)} … ${high.toPrecision(3)}`;
+      box.append(text);
+      this.runs.forEach((run, r) => {
+        if (!run) return;
+        const count = Math.max(2, run.measures.length);
+        const points = run.measures.map((/** @type {any} */ m, /** @type {number} */ k) => {
+          const v = curve.of(m);
+          if (!Number.isFinite(v)) return null;
+          const y = top + (1 - (high > low ? (v - low) / (high - low) : 0.5)) * (height - top - 6);
+          return `${(left + (k / (count - 1)) * (width - 2 * left)).toFixed(1)},${y.toFixed(1)}`;
+        }).filter(Boolean);
+        const line = document.createElementNS(box.namespaceURI, "polyline");
+        line.setAttribute("points", points.join(" "));
+        line.setAttribute("fill", "none");
+        line.setAttribute("stroke", COLORS[r % COLORS.length]);
+        line.setAttribute("stroke-width", "2");
+        box.append(line);
+      });
+      const mark = document.createElementNS(box.namespaceURI, "line");
+      mark.setAttribute("class", "mark");
+      mark.setAttribute("y1", String(top));
+      mark.setAttribute("y2", String(height - 4));
+      mark.setAttribute("stroke", "currentColor");
+      box.append(mark);
+      box.addEventListener("click", (event) => {
+        const area = box.getBoundingClientRect();
+        const share = (((event.clientX - area.left) / area.width) * width - left) / (width - 2 * left);
+        const run = this.runs[this.shown];
+        const index = Math.round(Math.max(0, Math.min(1, share)) * (run.frames.length - 1));
+        this.playing = false;
+        this.show(index);
+        const id = run.measures[index]?.largest?.id;
+        this.select(typeof id === "number" ? id : null);
+      });
+      return box;
+    };
+    element("plots").replaceChildren(...CURVES.map(svg).filter((box) => box !== null));
+    this.mark();
+  }
+
+  mark() {
+    const run = this.runs[this.shown];
+    const x = 6 + (this.frame / Math.max(1, (run?.frames.length ?? 1) - 1)) * 218;
+    for (const mark of document.querySelectorAll("#plots .mark")) {
+      mark.setAttribute("x1", String(x));
+      mark.setAttribute("x2", String(x));
+    }
+  }
+}

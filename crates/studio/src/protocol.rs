@@ -1,0 +1,264 @@
+//! Messages from the engine to the page: binary ones for geometry, JSON text for everything else.
+//!
+//! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side is
+//! `page/protocol.js`.
+
+use serde_json::{Value, json};
+use sessile_model::{DROP_STRIDE, Model, View};
+use sessile_scene::Scene;
+use sessile_wetting::{liquid_presets, material_presets};
+use sessile_world::{Solid, World};
+
+use crate::session::Session;
+
+/// Kinds of binary messages.
+const VIEW: u32 = 1;
+const MESH: u32 = 2;
+const WET: u32 = 3;
+
+/// Largest number of triangles of a solid that is shown as it is.
+const MAX_TRIANGLES: usize = 400_000;
+/// Largest side of a wetness image.
+const MAX_WET: usize = 512;
+/// Film thickness that is shown as fully wet, in units of 10 nm.
+const THICK_FILM: f64 = 300.0;
+
+/// How fast time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Pace {
+    /// Simulated over real time.
+    pub speed: f64,
+    pub playing: bool,
+    /// CPU time of the engine per tick, in s.
+    pub cost: f64,
+}
+
+fn extend_f32(into: &mut Vec<u8>, values: impl IntoIterator<Item = f32>) {
+    values.into_iter().for_each(|value| into.extend(value.to_le_bytes()));
+}
+
+fn extend_u32(into: &mut Vec<u8>, values: impl IntoIterator<Item = u32>) {
+    values.into_iter().for_each(|value| into.extend(value.to_le_bytes()));
+}
+
+/// Numbers of a view's header that do not come from the liquid.
+#[derive(Clone, Copy, Debug, Default)]
+struct Header {
+    pace: Pace,
+    generation: u32,
+    bead: f64,
+    rain: f64,
+    num_undo: u32,
+    ticks: u32,
+}
+
+/// The present liquid and poses of a session.
+pub(crate) fn view_message(view: &View, session: &Session, pace: Pace) -> Vec<u8> {
+    let header = Header {
+        pace,
+        generation: session.generation(),
+        bead: session.bead(),
+        rain: session.rain(),
+        num_undo: session.num_undo() as u32,
+        ticks: session.ticks() as u32,
+    };
+    message(view, session.model().world(), header)
+}
+
+/// A frame of a run.
+pub(crate) fn frame_message(view: &View, world: &World, frame: u64) -> Vec<u8> {
+    message(view, world, Header { ticks: frame as u32, ..Header::default() })
+}
+
+/// A header of 80 bytes, then the arrays in the order of the header.
+fn message(view: &View, world: &World, header: Header) -> Vec<u8> {
+    let (solids, surface, pace) = (world.solids(), &view.surface, header.pace);
+    let mut out = Vec::with_capacity(80 + 4 * view.drops.len() + 12 * surface.positions.len());
+    let counts = [
+        view.ids.len(),
+        surface.positions.len() / 3,
+        surface.triangles.len() / 3,
+        solids.len(),
+        DROP_STRIDE,
+        header.generation as usize,
+    ];
+    extend_u32(&mut out, [VIEW, u32::from(pace.playing)]);
+    out.extend(view.time.to_le_bytes());
+    out.extend(pace.speed.to_le_bytes());
+    extend_u32(&mut out, counts.map(|count| count as u32));
+    let gravity = world.gravity().as_vec3().to_array();
+    extend_f32(&mut out, gravity);
+    extend_f32(&mut out, [header.bead as f32, pace.cost as f32, header.rain as f32]);
+    extend_u32(&mut out, [header.num_undo, header.ticks]);
+    for solid in solids {
+        let pose = solid.world_from_rest();
+        let columns = [pose.rotation.x_axis, pose.rotation.y_axis, pose.rotation.z_axis, pose.translation];
+        columns.into_iter().for_each(|column| extend_f32(&mut out, column.as_vec3().to_array()));
+    }
+    extend_f32(&mut out, view.drops.iter().copied());
+    extend_u32(&mut out, view.ids.iter().copied());
+    extend_f32(&mut out, surface.positions.iter().copied());
+    extend_f32(&mut out, surface.normals.iter().copied());
+    extend_u32(&mut out, surface.drops.iter().copied());
+    extend_u32(&mut out, surface.triangles.iter().copied());
+    extend_u32(&mut out, surface.solids.iter().map(|&solid| solid as u32));
+    out
+}
+
+/// The mesh of a solid in its rest pose: position, normal and texture coordinates of each corner.
+pub(crate) fn mesh_message(solid: &Solid) -> Vec<u8> {
+    let mesh = solid.mesh();
+    let is_shown = mesh.triangles.len() <= MAX_TRIANGLES;
+    let count = if is_shown { mesh.triangles.len() } else { 0 };
+    let mut out = Vec::with_capacity(16 + count * 96);
+    extend_u32(&mut out, [MESH, solid.index() as u32, count as u32, 0]);
+    let smooth = vertex_normals(mesh);
+    for t in 0..count {
+        let corners = mesh.triangles[t];
+        let [a, b, c] = mesh.corners(t);
+        let flat = (b - a).cross(c - a).normalize_or_zero();
+        for (k, &vertex) in corners.iter().enumerate() {
+            let smoothed = smooth[vertex as usize];
+            // Sharp edges stay sharp.
+            let normal = if smoothed.dot(flat) > 0.7 { smoothed } else { flat };
+            let uv = mesh.corner_uvs.get(t).map_or([0.0; 2], |uvs| uvs[k].as_vec2().to_array());
+            extend_f32(&mut out, mesh.positions[vertex as usize].as_vec3().to_array());
+            extend_f32(&mut out, normal.as_vec3().to_array());
+            extend_f32(&mut out, uv);
+        }
+    }
+    out
+}
+
+fn vertex_normals(mesh: &sessile_geometry::TriMesh) -> Vec<glam::DVec3> {
+    let mut sums = vec![glam::DVec3::ZERO; mesh.positions.len()];
+    for (t, corners) in mesh.triangles.iter().enumerate() {
+        let [a, b, c] = mesh.corners(t);
+        corners.iter().for_each(|&v| sums[v as usize] += (b - a).cross(c - a));
+    }
+    sums.into_iter().map(glam::DVec3::normalize_or_zero).collect()
+}
+
+/// The wetness of the solids that have changed, two bytes per pixel: wetted and film.
+pub(crate) struct WetImages {
+    last: Vec<Option<Vec<u8>>>,
+}
+
+impl WetImages {
+    pub fn new() -> Self {
+        Self { last: Vec::new() }
+    }
+
+    /// Messages for the rows that differ from those of the last call.
+    pub fn changes(&mut self, model: &dyn Model) -> Vec<Vec<u8>> {
+        let maps = model.wet_maps();
+        self.last.resize(model.world().solids().len(), None);
+        let mut messages = Vec::new();
+        for map in &maps {
+            let step = (map.width.max(map.height) as usize).div_ceil(MAX_WET).max(1);
+            let (width, height) = (map.width as usize / step, map.height as usize / step);
+            let mut image = Vec::with_capacity(2 * width * height);
+            for row in 0..height {
+                for column in 0..width {
+                    let at = row * step * map.width as usize + column * step;
+                    image.push((map.wetness[at] >> 8) as u8);
+                    image.push((255.0 * (f64::from(map.film[at]) / THICK_FILM).min(1.0)) as u8);
+                }
+            }
+            let stride = 2 * width;
+            let same = |row: usize, last: &Vec<u8>| {
+                last.len() == image.len() && last[row * stride..][..stride] == image[row * stride..][..stride]
+            };
+            let differs = |row: &usize| self.last[map.solid].as_ref().is_none_or(|last| !same(*row, last));
+            let Some(first) = (0..height).find(differs) else { continue };
+            let last = (0..height).rev().find(differs).unwrap_or(first);
+            let mut out = Vec::with_capacity(24 + (last + 1 - first) * stride);
+            let header = [WET as usize, map.solid, width, height, first, last + 1 - first];
+            extend_u32(&mut out, header.map(|value| value as u32));
+            out.extend(&image[first * stride..(last + 1) * stride]);
+            messages.push(out);
+            self.last[map.solid] = Some(image);
+        }
+        messages
+    }
+
+    /// Everything counts as changed.
+    pub fn forget(&mut self) {
+        self.last.clear();
+    }
+}
+
+/// What the page must know about a session's scene.
+pub(crate) fn scene_message(session: &Session) -> Value {
+    let mut message = run_scene_message(session.scene(), session.model().world(), &session.source().name);
+    message["text"] = json!(session.source().text);
+    message["generation"] = json!(session.generation());
+    message["tick"] = json!(session.tick_length());
+    message["live"] = json!(true);
+    message["scenes"] = sessile_sim::scenes::SCENES
+        .iter()
+        .map(|scene| json!({"name": scene.name, "title": scene.title()}))
+        .collect::<Vec<_>>()
+        .into();
+    message
+}
+
+/// What the page must know about any scene.
+pub(crate) fn run_scene_message(scene: &Scene, world: &World, name: &str) -> Value {
+    let solids = world.solids().iter().map(solid_value).collect::<Vec<_>>();
+    let materials = material_presets()
+        .iter()
+        .map(|preset| json!({"name": preset.name, "title": preset.title, "angles": angles(&preset.wetting)}));
+    let liquids = liquid_presets().iter().map(|preset| json!({"name": preset.name, "title": preset.title}));
+    json!({
+        "kind": "scene",
+        "name": name,
+        "title": scene.title,
+        "model": scene.model.name(),
+        "liquid": {
+            "name": scene.liquid_preset.name,
+            "index": scene.liquid.refractive_index,
+        },
+        "gravity": world.gravity().to_array(),
+        "wind": world.wind().to_array(),
+        "sources": world.sources_open(),
+        "emitters": scene.emitters.len(),
+        "solids": solids,
+        "materials": materials.collect::<Vec<_>>(),
+        "liquids": liquids.collect::<Vec<_>>(),
+    })
+}
+
+fn solid_value(solid: &Solid) -> Value {
+    let wetting = solid.wetting_at(glam::DVec2::splat(0.5));
+    let [low, high] = solid.bounds();
+    let plane = solid.plane_frame().map(|frame| json!({"normal": frame.normal.to_array(), "size": frame.size}));
+    json!({
+        "name": solid.name(),
+        "material": solid.material(),
+        "look": format!("{:?}", solid.scene().look).to_lowercase(),
+        "texture": solid.scene().texture.as_ref().map(|texture| format!("{texture:?}").to_lowercase()),
+        "plane": plane,
+        "low": low.to_array(),
+        "high": high.to_array(),
+        "shown": solid.mesh().triangles.len() <= MAX_TRIANGLES,
+        "triangles": solid.mesh().triangles.len(),
+        "angles": angles(&wetting),
+    })
+}
+
+/// Advancing, wet advancing and receding angle, in degrees.
+pub(crate) fn angles(wetting: &sessile_wetting::Wetting) -> [f64; 3] {
+    [wetting.advancing, wetting.wet_advancing.unwrap_or(wetting.advancing), wetting.receding].map(f64::to_degrees)
+}
+
+/// The volume balance, in m³.
+pub(crate) fn balance_message(session: &Session, present: f64) -> Value {
+    let balance = session.model().balance();
+    json!({
+        "kind": "balance",
+        "time": session.model().time(),
+        "added": balance.added, "lost": balance.lost, "film": balance.film, "present": present,
+        "bead": session.bead(),
+    })
+}

@@ -1,0 +1,367 @@
+//! A session: a model, what hands have done to it, and how to take it back.
+//!
+//! Time passes in ticks of fixed length, and inputs are applied between ticks, so that a session is
+//! a function of its scene and of the ticks at which inputs came. No clock enters here: how fast
+//! ticks follow each other is the business of [`crate::engine`].
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use glam::DVec3;
+use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_scene::{Folder, ModelKind, Scene, parse_str};
+use sessile_sim::build;
+use sessile_wetting::liquid_preset;
+use sessile_world::Pose;
+
+use crate::bead::Bead;
+use crate::input::{Input, WipingTool, wetting};
+use crate::moment::{scene_of_now, text_of_now};
+use crate::rain::Rain;
+use crate::scene_files::OnlyInside;
+
+/// Ticks per second of simulated time.
+const TICKS: u32 = 120;
+/// The same for the volume model, whose steps are far shorter.
+const VOLUME_TICKS: u32 = 1920;
+/// States kept for undo, and their largest total size, in bytes.
+const MAX_STATES: usize = 24;
+const MAX_STATE_BYTES: usize = 200 << 20;
+/// Most points of one wiping stroke.
+const MAX_POINTS: usize = 256;
+
+/// A scene file: its text, and where the files that it names are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneSource {
+    /// Name to show, and in error messages.
+    pub name: String,
+    /// The file's text.
+    pub text: String,
+    /// Folder of the files that it names.
+    pub folder: PathBuf,
+    /// Whether it may name files outside of that folder: only scenes that the user of the command
+    /// line named may.
+    pub trusted: bool,
+}
+
+/// A model in use.
+pub struct Session {
+    source: SceneSource,
+    scene: Scene,
+    model: Box<dyn Model>,
+    /// Ticks since the start of the simulated time.
+    clock: u64,
+    /// Ticks since the session began; never goes back.
+    ticks: u64,
+    bead: Bead,
+    rain: Option<Rain>,
+    /// States before gestures, the last one at the back.
+    undo: VecDeque<Kept>,
+    /// The state at the start.
+    start: Kept,
+    /// Time at which each drop was first seen, by id; NaN before.
+    births: Vec<f32>,
+    notices: Vec<String>,
+    /// Counts scenes: solids must be sent anew when it changes.
+    generation: u32,
+}
+
+/// A kept state.
+#[derive(Clone, Debug)]
+struct Kept {
+    model: Vec<u8>,
+    clock: u64,
+    bead: Bead,
+    rain: Option<Rain>,
+}
+
+impl Session {
+    /// Opens a scene and lets it run for `warm_up` seconds.
+    pub fn open(source: SceneSource, warm_up: f64) -> Result<Self, String> {
+        let scene = read(&source)?;
+        Self::with_scene(source, scene, warm_up)
+    }
+
+    fn with_scene(source: SceneSource, scene: Scene, warm_up: f64) -> Result<Self, String> {
+        let built = build(&scene).map_err(|error| error.to_string())?;
+        let start = Kept { model: built.model.save(), clock: 0, bead: Bead::default(), rain: None };
+        let mut session = Self {
+            source,
+            scene,
+            model: built.model,
+            clock: 0,
+            ticks: 0,
+            bead: Bead::default(),
+            rain: None,
+            undo: VecDeque::new(),
+            start,
+            births: Vec::new(),
+            notices: built.notices,
+            generation: 0,
+        };
+        while session.model.time() < warm_up {
+            session.tick()?;
+        }
+        Ok(session)
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The scene file.
+    pub fn source(&self) -> &SceneSource {
+        &self.source
+    }
+
+    /// The model.
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    /// Ticks since the session began.
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Counts the scenes and models of this session.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Liquid on the wiping tool, in m³.
+    pub fn bead(&self) -> f64 {
+        self.bead.volume
+    }
+
+    /// Rate of the rain by hand, in m/s.
+    pub fn rain(&self) -> f64 {
+        self.rain.map_or(0.0, |rain| rain.rate)
+    }
+
+    /// Number of gestures that can be undone.
+    pub fn num_undo(&self) -> usize {
+        self.undo.len()
+    }
+
+    /// Length of a tick, in s.
+    pub fn tick_length(&self) -> f64 {
+        1.0 / f64::from(self.tick_rate())
+    }
+
+    fn tick_rate(&self) -> u32 {
+        if self.scene.model == ModelKind::Volume { VOLUME_TICKS } else { TICKS }
+    }
+
+    /// Messages since the last call.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.append(&mut self.model.notices());
+        notices
+    }
+
+    /// Shows the liquid, and remembers which drops are new.
+    pub fn view(&mut self, into: &mut View) {
+        self.model.view(into);
+        let now = into.time as f32;
+        for &id in into.ids.iter().chain(&into.surface.ids) {
+            let id = id as usize;
+            if id >= self.births.len() {
+                self.births.resize(id + 1, f32::NAN);
+            }
+            if self.births[id].is_nan() {
+                self.births[id] = now;
+            }
+        }
+    }
+
+    /// Time at which a drop was first seen, in s.
+    pub fn birth(&self, id: u32) -> Option<f64> {
+        self.births.get(id as usize).map(|&time| f64::from(time)).filter(|time| !time.is_nan())
+    }
+
+    /// Advances by one tick.
+    pub fn tick(&mut self) -> Result<(), String> {
+        let (length, seed) = (self.tick_length(), self.scene.seed);
+        if let Some(rain) = &mut self.rain {
+            for drop in rain.fall(self.model.world(), seed, self.clock, length) {
+                self.model.add(drop.at, drop.velocity, drop.volume).map_err(|error| error.to_string())?;
+            }
+        }
+        self.clock += 1;
+        self.ticks += 1;
+        let end = self.clock as f64 / f64::from(self.tick_rate());
+        while end - self.model.time() > 1e-9 * length {
+            let rest = end - self.model.time();
+            self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Applies an input between two ticks.
+    pub fn apply(&mut self, input: &Input) -> Result<(), String> {
+        if input.begins_gesture() {
+            self.keep();
+        }
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        match input {
+            Input::Gravity { vector } => {
+                self.model.world_mut().set_gravity(vector.map(DVec3::from)).map_err(|e| text(&e))
+            }
+            Input::Wind { vector } => self.model.world_mut().set_wind(vector.map(DVec3::from)).map_err(|e| text(&e)),
+            Input::Rain { rate, solid } => self.set_rain(*rate, *solid),
+            Input::Sources { open } => {
+                self.model.world_mut().set_sources_open(*open);
+                Ok(())
+            }
+            Input::Add { at, velocity, volume, .. } => {
+                self.model.add(DVec3::from(*at), DVec3::from(*velocity), *volume).map_err(|e| text(&e))
+            }
+            Input::Take { at, radius, share } => {
+                let region = Region { center: DVec3::from(*at), radius: *radius };
+                self.model.take(&region, *share).map(drop).map_err(|e| text(&e))
+            }
+            Input::Wipe { tool, path, normal, end, .. } => self.wipe(*tool, path, DVec3::from(*normal), *end),
+            Input::Move { solid, by, duration, .. } => self.move_solid(*solid, DVec3::from(*by), *duration),
+            Input::Material { solid, preset, angles } => {
+                let wetting = wetting(preset.as_deref(), *angles)?;
+                self.model.set_material(*solid, wetting).map_err(|e| text(&e))
+            }
+            Input::Liquid { preset } => {
+                let preset = liquid_preset(preset).ok_or_else(|| format!("there is no liquid `{preset}`"))?;
+                self.continue_as(|scene| (scene.liquid, scene.liquid_preset) = (preset.liquid, preset))
+            }
+            Input::Model { name } => {
+                let model = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume]
+                    .into_iter()
+                    .find(|model| model.name() == name)
+                    .ok_or_else(|| format!("there is no model `{name}`"))?;
+                self.continue_as(|scene| scene.model = model)
+            }
+            Input::Scene { name, text } => self.replace_scene(name, text),
+            Input::Undo => self.undo(),
+            Input::Reset => {
+                self.undo.clear();
+                self.restore(&self.start.clone())
+            }
+        }
+    }
+
+    fn set_rain(&mut self, rate: f64, solid: usize) -> Result<(), String> {
+        if !(0.0..=1e-3).contains(&rate) || solid >= self.model.world().solids().len() {
+            return Err("rain needs a solid and a rate between 0 and 1 mm/s".into());
+        }
+        self.rain = (rate > 0.0).then_some(Rain { rate, solid, due: 0.0 });
+        Ok(())
+    }
+
+    /// Wipes along a path, and lets the bead run off or break up.
+    fn wipe(&mut self, tool: WipingTool, path: &[[f64; 4]], normal: DVec3, end: bool) -> Result<(), String> {
+        let is_fine = path.iter().flatten().all(|value| value.is_finite()) && normal.is_finite();
+        if path.is_empty() || path.len() > MAX_POINTS || !is_fine {
+            return Err(format!("a stroke has 1 to {MAX_POINTS} finite points"));
+        }
+        let tool = Tool::from(tool);
+        for pair in path.windows(2) {
+            let [from, to] = [pair[0], pair[1]].map(|[x, y, z, _]| DVec3::new(x, y, z));
+            let duration = (pair[1][3] - pair[0][3]).max(0.0);
+            let stroke = Stroke { from, to, duration, tool };
+            self.bead.volume += self.model.wipe(&stroke).map_err(|error| error.to_string())?;
+        }
+        let [x, y, z, _] = path[path.len() - 1];
+        let middle = DVec3::new(x, y, z);
+        let gravity = self.model.world().gravity();
+        let normal = normal.normalize_or_zero();
+        let down = (gravity - normal * gravity.dot(normal)).normalize_or_zero();
+        let mut shed: Vec<_> = self.bead.overflow(tool, middle, down).into_iter().collect();
+        if end {
+            shed.extend(self.bead.lift(tool, middle, down));
+        }
+        for drop in shed {
+            self.model.add(drop.at, DVec3::ZERO, drop.volume).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
+        let tick = self.tick_length();
+        let world = self.model.world_mut();
+        let Some(pose) = world.solids().get(solid).map(|solid| *solid.world_from_rest()) else {
+            return Err(format!("there is no solid {solid}"));
+        };
+        let pose = Pose { translation: pose.translation + by, ..pose };
+        world.move_solid_over(solid, pose, duration.max(tick)).map_err(|error| error.to_string())
+    }
+
+    /// Keeps the present state for undo.
+    fn keep(&mut self) {
+        self.undo.push_back(self.kept());
+        let size = |undo: &VecDeque<Kept>| undo.iter().map(|kept| kept.model.len()).sum::<usize>();
+        while self.undo.len() > MAX_STATES || (self.undo.len() > 1 && size(&self.undo) > MAX_STATE_BYTES) {
+            self.undo.pop_front();
+        }
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { model: self.model.save(), clock: self.clock, bead: self.bead, rain: self.rain }
+    }
+
+    fn undo(&mut self) -> Result<(), String> {
+        let kept = self.undo.pop_back().ok_or("there is nothing to undo")?;
+        self.restore(&kept)
+    }
+
+    fn restore(&mut self, kept: &Kept) -> Result<(), String> {
+        self.model.restore(&kept.model).map_err(|error| error.to_string())?;
+        (self.clock, self.bead, self.rain) = (kept.clock, kept.bead, kept.rain);
+        Ok(())
+    }
+
+    /// Continues from the present moment with a changed scene.
+    fn continue_as(&mut self, change: impl FnOnce(&mut Scene)) -> Result<(), String> {
+        let mut scene = scene_of_now(&self.scene, &*self.model);
+        change(&mut scene);
+        let rain = self.rain;
+        self.replace(self.source.clone(), scene)?;
+        self.rain = rain;
+        Ok(())
+    }
+
+    fn replace_scene(&mut self, name: &str, text: &str) -> Result<(), String> {
+        let source = SceneSource {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            folder: self.source.folder.clone(),
+            trusted: false,
+        };
+        let scene = read(&source)?;
+        self.replace(source, scene)
+    }
+
+    fn replace(&mut self, source: SceneSource, scene: Scene) -> Result<(), String> {
+        let fresh = Self::with_scene(source, scene, 0.0)?;
+        *self = Self { ticks: self.ticks, generation: self.generation + 1, ..fresh };
+        Ok(())
+    }
+
+    /// The present moment as a scene file.
+    pub fn scene_text(&self) -> String {
+        text_of_now(&self.scene, &*self.model)
+    }
+
+    /// A digest of the state: equal digests are equal results.
+    pub fn digest(&self) -> String {
+        blake3::hash(&self.model.save()).to_hex().to_string()
+    }
+}
+
+/// Reads a scene; the error shows all lines that are wrong.
+fn read(source: &SceneSource) -> Result<Scene, String> {
+    let parsed = if source.trusted {
+        parse_str(&source.name, &source.text, &[], &Folder::new(&source.folder))
+    } else {
+        parse_str(&source.name, &source.text, &[], &OnlyInside::new(&source.folder))
+    };
+    parsed.map(|parsed| parsed.scene).map_err(|errors| errors.to_string())
+}

@@ -1,0 +1,226 @@
+// The studio's page, as a visitor uses it.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claim, finish, launch, openPage, serve, until } from "./harness.mjs";
+
+const pictures = process.env.PICTURES;
+const folder = mkdtempSync(join(tmpdir(), "studio-"));
+const browser = await launch();
+
+const TABLE = `
+title = "Drops on a table"
+model = "MODEL"
+[time]
+duration = "5 s"
+frame = "20 ms"
+[materials.wax]
+advancing = "105 deg"
+receding = "85 deg"
+[[solids]]
+name = "table"
+material = "wax"
+normal = [0, 1, 0]
+size = "80 50 mm"
+texture = "checker"
+[[solids]]
+name = "button"
+material = "wax"
+shape = "cylinder"
+from = "-25 -1 0 mm"
+to = "-25 6 0 mm"
+radius = "5 mm"
+look = "plastic"
+[[drops]]
+shape = "cap"
+on = "table"
+center = "-10 0 0 mm"
+volume = "15 uL"
+[[drops]]
+shape = "cap"
+on = "table"
+center = "15 0 5 mm"
+volume = "40 uL"
+`;
+
+/** Total volume of the drops on the page, in m³. */
+const shown = (page) => page.evaluate(() => {
+  const { view } = studio;
+  let sum = 0;
+  for (let k = 0; k < view.ids.length; k++) sum += view.drops[20 * k + 16];
+  return { count: view.ids.length, volume: sum, time: view.time, bead: view.bead, undo: view.undo };
+});
+const input = (page, value) => page.evaluate((value) => studio.engine.input(value), value);
+
+async function rainyWindow() {
+  const start = Date.now();
+  const server = await serve();
+  const { page, errors } = await openPage(browser, server.address);
+  const seconds = (Date.now() - start) / 1000;
+  const first = await shown(page);
+  claim("the page opens on a rainy window that is already running", first.count > 50 && first.time > 5, `${seconds.toFixed(1)} s, ${first.count} drops`);
+  claim("time passes", await until(page, (t) => studio.view.time > t + 0.5, first.time));
+  claim("drops slide down", await until(page, () => studio.view.drops.some((v, k) => k % 20 === 14 && v < -0.005)));
+  await page.click("#hints-close");
+  await page.screenshot({ path: join(pictures, "window.png") });
+
+  await page.click("#play");
+  claim("time stands still when paused", await until(page, () => !studio.view.playing));
+  const before = await shown(page);
+  await page.mouse.move(160, 120);
+  await page.mouse.down();
+  for (let k = 1; k <= 12; k++) await page.mouse.move(160 + 15 * k, 120 + 4 * k);
+  await until(page, () => studio.view.bead > 0, null, 10);
+  const during = await shown(page);
+  claim("a wipe takes drops onto the finger", during.count < before.count && during.bead > 0, `${before.count} then ${during.count} drops`);
+  claim("the balance counts what is on the finger", Math.abs(during.volume + during.bead - before.volume) < 2e-3 * before.volume, `${before.volume} = ${during.volume} + ${during.bead}`);
+  await page.mouse.up();
+  await until(page, () => studio.view.bead === 0, null, 10);
+  const after = await shown(page);
+  claim("the lifted finger leaves its liquid", Math.abs(after.volume - before.volume) < 2e-3 * before.volume);
+  await page.keyboard.press("z");
+  claim("undo brings the drops back", await until(page, (n) => studio.view.ids.length === n, before.count));
+
+  await page.click("#play");
+  await input(page, { do: "gravity", vector: [9.8, 0, 0] });
+  claim("tilted gravity moves drops sideways", await until(page, () => studio.view.drops.some((v, k) => k % 20 === 13 && v > 0.005)));
+  await page.focus("#gravity");
+  await page.keyboard.press("ArrowLeft");
+  claim("the gravity ball is moved by the keyboard", await until(page, () => studio.view.gravity[0] < 9.79));
+  await page.click("#gravity-reset");
+  claim("and set back", await until(page, () => Math.abs(studio.view.gravity[1] + 9.8) < 0.01));
+
+  const rate = await page.evaluate(async () => {
+    const [frames, start] = [studio.frames, performance.now()];
+    await new Promise((resolve) => { setTimeout(resolve, 3000); });
+    return ((studio.frames - frames) / (performance.now() - start)) * 1000;
+  });
+  const { count } = await shown(page);
+  claim("pictures come on a software rasterizer", rate > 0.5, `${rate.toFixed(1)} frames per second at 640 × 360 with ${count} drops`);
+  claim("nothing was written to the console", errors.length === 0, errors.slice(0, 3).join("; "));
+  await page.close();
+  await server.end();
+}
+
+async function table(model) {
+  const file = join(folder, `${model}.toml`);
+  writeFileSync(file, TABLE.replace("MODEL", model));
+  const record = join(folder, `${model}.jsonl`);
+  const server = await serve(file, "--record", record);
+  const { page, errors } = await openPage(browser, server.address);
+  await page.click("#hints-close");
+  await until(page, () => studio.view.time > 0.1);
+  const place = () => page.evaluate(() => {
+    const drops = studio.overlay.places(studio.view);
+    return drops.find((drop) => drop.id === 1)?.place[0];
+  });
+  const before = await place();
+  for (let k = 0; k < 16; k++) {
+    await input(page, { do: "move", solid: 1, by: [0.001, 0, 0], duration: 0.03, begin: k === 0 });
+    await page.waitForTimeout(60);
+  }
+  await page.waitForTimeout(model === "surface" ? 6000 : 600);
+  const after = await place();
+  claim(`${model}: a dragged button pushes the drop`, after > before + 2e-3, `${before} m, then ${after} m`);
+
+  const angle = async () => {
+    await page.evaluate(() => { studio.select(2); window.angle = null; });
+    await page.evaluate(() => {
+      const show = studio.panels.showSelected.bind(studio.panels);
+      studio.panels.showSelected = (drop) => { window.angle = drop.measured; show(drop); };
+    });
+    await until(page, () => window.angle !== null, null, 15);
+    return page.evaluate(() => window.angle);
+  };
+  const dry = await angle();
+  await input(page, { do: "material", solid: 0, angles: [40, 40, 20] });
+  await page.waitForTimeout(model === "surface" ? 6000 : 1500);
+  const wet = await angle();
+  claim(`${model}: another material lowers the measured contact angle`, dry > 75 && wet < dry - 10, `${dry?.toFixed(1)}° then ${wet?.toFixed(1)}°`);
+  await page.screenshot({ path: join(pictures, `table-${model}.png`) });
+  claim(`${model}: nothing was written to the console`, errors.length === 0, errors.slice(0, 3).join("; "));
+  await page.close();
+  await server.end();
+  const digest = execFileSync(process.env.SESSILE, ["studio", "--replay", record, "--headless"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  const last = readFileSync(record, "utf8").trim().split("\n").pop();
+  claim(`${model}: the recorded session replays to the same state`, JSON.parse(last).digest === digest);
+}
+
+async function saveAndRun() {
+  const file = join(folder, "saved.toml");
+  writeFileSync(file, TABLE.replace("MODEL", "droplet"));
+  const server = await serve(file);
+  const { page } = await openPage(browser, server.address);
+  await until(page, () => studio.view.time > 0.2);
+  await page.click("#play");
+  await until(page, () => !studio.view.playing);
+  await page.waitForTimeout(200);
+  const drops = await page.evaluate(() => [...studio.view.ids].map((_, k) => [...studio.view.drops.slice(20 * k, 20 * k + 20)]));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate(() => document.getElementById("save-scene").click())]);
+  const scene = join(folder, "from-page.toml");
+  await download.saveAs(scene);
+  await page.close();
+  await server.end();
+  const out = join(folder, "run");
+  execFileSync(process.env.SESSILE, ["run", scene, "--out", out, "--no-pictures", "--threads", "1", "--set", 'time.duration="20 ms"'], { stdio: "ignore" });
+  const line = JSON.parse(readFileSync(join(out, "measure.jsonl"), "utf8").split("\n")[0]);
+  const near = (a, b, tolerance) => Math.abs(a - b) <= tolerance * Math.abs(a);
+  const same = drops.every((drop) => line.drops.some((other) => near(drop[16], other.volume, 1e-3)
+    && Math.hypot(drop[0] - other.centroid[0], drop[2] - other.centroid[2]) < 2e-4 && near(drop[9], other.base_radius, 0.03)));
+  claim("a saved scene begins on the command line with the same drops", same && drops.length === line.drops.length, `${drops.length} drops`);
+
+  const player = await serve(out);
+  const run = await openPage(browser, player.address);
+  await run.page.waitForSelector("#plots svg", { timeout: 20000 });
+  claim("a run plays with a timeline and plots", (await run.page.$$("#plots svg")).length >= 4 && run.errors.length === 0, run.errors.join("; "));
+  await run.page.close();
+  await player.end();
+}
+
+async function randomInputs() {
+  const server = await serve();
+  const { page, errors } = await openPage(browser, server.address);
+  await page.click("#hints-close");
+  let state = 7;
+  const random = (n) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+  const keys = ["1", "2", "3", "4", "5", "6", " ", ".", "z", "r", "h", "+", "-", "ArrowLeft", "ArrowUp", "Shift+ArrowRight", "Enter"];
+  for (let k = 0; k < 200; k++) {
+    const [x, y] = [130 + random(480), 20 + random(260)];
+    switch (random(5)) {
+      case 0: await page.keyboard.press(keys[random(keys.length)]); break;
+      case 1: await page.mouse.click(x, y); break;
+      case 2:
+        await page.mouse.move(x, y);
+        await page.mouse.down({ button: random(2) ? "left" : "right" });
+        await page.mouse.move(130 + random(480), 20 + random(260), { steps: 4 });
+        await page.mouse.up();
+        await page.mouse.up({ button: "right" });
+        break;
+      case 3: await page.mouse.wheel(0, random(600) - 300); break;
+      default: await page.evaluate((n) => document.querySelectorAll("#materials button, #panel input")[n % 30]?.click(), random(30));
+    }
+  }
+  await until(page, () => studio.view && studio.frames > 0);
+  const lives = await page.evaluate(() => studio.engine.open);
+  claim("200 random inputs leave the console empty and the engine running", errors.length === 0 && lives, errors.slice(0, 3).join("; "));
+  await input(page, { do: "scene", name: "wrong.toml", text: "model = \"pane\"\n[time]\nduration = 3\n" });
+  claim("a wrong scene is shown with line and caret while the old one runs",
+    await until(page, () => /wrong\.toml:3/.test(document.getElementById("scene-error").textContent ?? "")
+      && document.getElementById("scene-error").textContent.includes("^")));
+  await page.close();
+  await server.end();
+}
+
+try {
+  await rainyWindow();
+  for (const model of ["pane", "droplet", "surface"]) await table(model);
+  await saveAndRun();
+  await randomInputs();
+} finally {
+  await browser.close();
+}
+finish();
