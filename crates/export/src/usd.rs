@@ -12,9 +12,10 @@
 //! `materialx.usda` in that folder is a layer over this one that adds a MaterialX standard surface
 //! to the liquid.
 //!
-//! A time code is a frame number, counted from `time.start_frame`, and `timeCodesPerSecond` is the number of frames per simulated
-//! second, so that velocities in m/s agree with positions; `framesPerSecond` is the rate of the
-//! video. A frame with the topology of the previous one shares its arrays.
+//! A time code is a frame number, counted from `time.start_frame`, and `timeCodesPerSecond` is the
+//! number of frames per simulated second, so that velocities in m/s agree with positions;
+//! `framesPerSecond` is the rate of the video. A frame with the topology of the previous one shares
+//! its arrays.
 
 mod crate_file;
 mod integer_coding;

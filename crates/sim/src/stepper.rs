@@ -170,7 +170,8 @@ impl Stepper {
         self.time_of(self.state.frame + 1)
     }
 
-    /// Makes one step that ends at `target` (in s, at most [`Stepper::next_frame_time`]) or earlier.
+    /// Makes one step that ends at `target` (in s, at most [`Stepper::next_frame_time`]) or
+    /// earlier.
     pub fn step(&mut self, target: f64, timer: &mut dyn StageTimer) -> Result<(), StepFailure> {
         let (time, step) = (self.model.time(), self.state.steps.count);
         let report = self.model.step(target - time, timer);

@@ -11,8 +11,8 @@ use crate::commands::scene;
 use crate::failure::Failure;
 use crate::stderr;
 
-/// Reads the scene and its image files, builds its solids and its model, and prints a summary and the
-/// bounding boxes of the solids.
+/// Reads the scene and its image files, builds its solids and its model, and prints a summary and
+/// the bounding boxes of the solids.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = scene::load(&args.scene)?;
     let estimate = Estimate::new(&scene, hardware_threads().get());
