@@ -106,8 +106,31 @@ class Simulation:
 
     @property
     def gravity(self) -> NDArray[np.float64]:
-        """Gravity, in m/s²."""
+        """Gravity, in m/s²; can be set, and None returns to the scene's."""
         return np.array(self._inner.gravity)
+
+    @gravity.setter
+    def gravity(self, value: Sequence[float] | NDArray[np.float64] | None) -> None:
+        self._inner.set_gravity(None if value is None else [float(x) for x in value])
+
+    def add_drop(
+        self,
+        at: Sequence[float],
+        *,
+        volume: float | None = None,
+        radius: float | None = None,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> None:
+        """Add a drop of a volume (m³) or radius (m) with its center at a point (m) and a velocity (m/s).
+
+        Liquid that touches a solid is on it at once; inside a drop it adds to that drop. `SceneError` if the place is
+        inside a solid, or if the model does not support it.
+        """
+        if (volume is None) == (radius is None):
+            raise ValueError("give either volume or radius")
+        if volume is None:
+            volume = 4.0 / 3.0 * np.pi * float(radius or 0.0) ** 3
+        self._inner.add_drop([float(x) for x in at], [float(x) for x in velocity], float(volume))
 
     def save(self) -> bytes:
         """The state of the model, for comparisons."""

@@ -17,7 +17,7 @@ use sessile_sim::{MeasuredFrame, Stepper, thread_pool};
 use sessile_world::Pose;
 
 use crate::errors::{failed, wrong};
-use crate::frame::{Frame, vectors, wet_array};
+use crate::frame::{Frame, wet_array};
 use crate::scene::Scene;
 
 /// A model between two steps.
@@ -171,10 +171,16 @@ impl Simulation {
         self.with(py, |stepper| Ok(stepper.model().world().gravity().to_array()))
     }
 
-    /// Centroids of the drops as the model stores them, by id.
-    fn positions(&self, py: Python<'_>) -> PyResult<Py<numpy::PyArray2<f64>>> {
-        let frame = self.with(py, |stepper| Ok(stepper.model().frame()))?;
-        vectors(py, frame.positions)
+    /// Sets gravity (m/s²) in place of the scene's; `None` returns to the scene's.
+    fn set_gravity(&self, py: Python<'_>, gravity: Option<[f64; 3]>) -> PyResult<()> {
+        let gravity = gravity.map(DVec3::from_array);
+        self.with(py, |stepper| stepper.model_mut().world_mut().set_gravity(gravity).map_err(wrong))
+    }
+
+    /// Adds a drop: center (m), velocity (m/s), volume (m³).
+    fn add_drop(&self, py: Python<'_>, at: [f64; 3], velocity: [f64; 3], volume: f64) -> PyResult<()> {
+        let (at, velocity) = (DVec3::from_array(at), DVec3::from_array(velocity));
+        self.with(py, |stepper| stepper.model_mut().add(at, velocity, volume).map_err(wrong))
     }
 
     /// The state of the model, to restore it with the same scene.

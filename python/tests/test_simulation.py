@@ -83,6 +83,33 @@ def test_a_moving_plate_carries_its_drop(drop):
         simulation.move_solid(0, rotate=[1, 2])
 
 
+def test_gravity_can_be_set_and_returned_to_the_scenes(pane):
+    simulation = sessile.Simulation(pane, threads=1)
+    assert simulation.gravity == pytest.approx([0, -9.8, 0])
+    simulation.gravity = (0, 0, -1.6)
+    simulation.step_to_frame()
+    assert simulation.gravity == pytest.approx([0, 0, -1.6])
+    simulation.gravity = None
+    simulation.step_to_frame()
+    assert simulation.gravity == pytest.approx([0, -9.8, 0])
+    with pytest.raises(sessile.SceneError):
+        simulation.gravity = (0, float("nan"), 0)
+
+
+def test_an_added_drop_counts_and_lands(pane):
+    pane["emitters"] = []
+    simulation = sessile.Simulation(pane, threads=1)
+    assert simulation.frame().measures["drops"] == []
+    simulation.add_drop((0.0, 0.0, 0.001), volume=3e-9)
+    simulation.step_to_frame()
+    measures = simulation.frame().measures
+    assert measures["added_volume"] == pytest.approx(3e-9) and len(measures["drops"]) == 1
+    with pytest.raises(ValueError, match="either"):
+        simulation.add_drop((0, 0, 0))
+    with pytest.raises(sessile.SceneError):
+        simulation.add_drop((0, 0, 0.001), volume=-1e-9)
+
+
 def test_rest_is_detected(drop):
     drop["drops"] = [{"shape": "cap", "on": "table", "volume": "2 uL", "contact_angle": "100 deg"}]
     drop["time"] = {"frames": 2000, "frame": "5 ms", "settle": True}
