@@ -5,6 +5,7 @@ The liquid must be animated and visible in the image. Arguments: RUN SCRIPT IMAG
 
 import runpy
 import sys
+import warnings
 
 import bpy
 import numpy as np
@@ -28,8 +29,13 @@ def render(scene, path):
 
 def main():
     run, script, picture = Run(sys.argv[1]), sys.argv[2], sys.argv[3]
-    runpy.run_path(script, run_name="__main__")
+    warnings.simplefilter("error", DeprecationWarning)
+    before = {o.name for o in bpy.data.objects}
+    settings = runpy.run_path(script, run_name="__main__")["SETTINGS"]
     scene = bpy.context.scene
+    assert before and before <= {o.name for o in bpy.data.objects}, "the open file has lost objects"
+    assert not before & {o.name for o in scene.objects}, "the startup objects are in the picture"
+    assert scene.collection.children[0].name.startswith(settings["title"][:40])
     assert scene.render.engine == "CYCLES" and scene.camera and scene.render.use_motion_blur
     assert (scene.frame_start, scene.frame_end) == (run.numbers[0], run.numbers[-1])
     liquid = next(o for o in bpy.data.objects if o.name.startswith("Liquid") and o.type == "MESH")
@@ -38,7 +44,15 @@ def main():
     for number in (run.numbers[0], run.numbers[-1]):
         scene.frame_set(number)
         mesh = liquid.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-        assert len(mesh.vertices) == len(run.frame(number).points), f"frame {number}"
+        frame = run.frame(number)
+        assert len(mesh.vertices) == len(frame.points), f"frame {number}"
+        # Motion blur is as long as the way between two frames of the film.
+        velocities = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.attributes["velocity"].data.foreach_get("vector", velocities)
+        fastest = np.linalg.norm(velocities.reshape(-1, 3), axis=1).max(initial=0.0)
+        expected = np.linalg.norm(frame.velocities, axis=1).max(initial=0.0)
+        expected *= settings["seconds_per_frame"] * settings["fps"]
+        assert abs(fastest - expected) <= 1e-4 * expected, f"frame {number}: {fastest} m/s of film, not {expected}"
     scene.cycles.samples = int(sys.argv[4]) if len(sys.argv) > 4 else 16
     scene.cycles.use_denoising = False
     scene.render.resolution_percentage = 50

@@ -55,7 +55,7 @@ impl<'a> RenderAssets<'a> {
         let world = self.job.source.world_at(frame.time);
         self.write_solids(&world, frame.number, true)?;
         let liquid = liquid_mesh(&frame.liquid, &self.materials, &world);
-        let file = format!("liquid/{}", frame_file(frame.number, "ply"));
+        let file = format!("liquid/{}", frame_file(frame.shown, "ply"));
         self.job.write_file(&file, &liquid.ply(self.texture_v))?;
         Ok((!liquid.triangles.is_empty()).then_some(file))
     }
@@ -72,7 +72,7 @@ impl<'a> RenderAssets<'a> {
     pub fn solid_file(&self, index: usize, frame: u64) -> String {
         let name = &self.materials.solids[index].name;
         if self.job.source.world.solids()[index].moves() {
-            format!("solids/{name}-{frame:05}.ply")
+            format!("solids/{name}-{:05}.ply", self.job.source.shown(frame))
         } else {
             format!("solids/{name}.ply")
         }
@@ -86,7 +86,7 @@ impl<'a> RenderAssets<'a> {
         if map.wetness.iter().all(|&wetness| wetness == 0) {
             return Ok(None);
         }
-        let name = format!("wet/{}-{frame:05}.png", self.materials.solids[index].name);
+        let name = format!("wet/{}-{:05}.png", self.materials.solids[index].name, source.shown(frame));
         self.job.write_file(&name, &mask_image(&map, &name)?)?;
         Ok(Some(name))
     }
@@ -101,7 +101,7 @@ pub fn wet_mask_sequence(job: &Job<'_>, materials: &ExportMaterials, index: usiz
     if !source.has_wet_maps(index) {
         return Ok(Value::Null);
     }
-    let name = |frame: u64| format!("masks/{}-{frame:05}.png", materials.solids[index].name);
+    let name = |frame: u64| format!("masks/{}-{:05}.png", materials.solids[index].name, source.shown(frame));
     for &frame in &source.frames {
         job.check_stop()?;
         let bytes = match source.folder.read_wet(&source.solids[index], index, frame)? {
@@ -111,7 +111,7 @@ pub fn wet_mask_sequence(job: &Job<'_>, materials: &ExportMaterials, index: usiz
         job.write_file(&name(frame), &bytes)?;
     }
     let (first, _) = source.range();
-    Ok(json!({ "first": name(first), "sequence": [first, source.frames.len()] }))
+    Ok(json!({ "first": name(first), "sequence": [source.shown(first), source.frames.len()] }))
 }
 
 /// A black image of one pixel: dry everywhere.

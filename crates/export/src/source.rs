@@ -33,8 +33,10 @@ pub struct Source {
 /// One frame of a run.
 #[derive(Clone, Debug)]
 pub struct LoadedFrame {
-    /// Its number.
+    /// Its number in the run.
     pub number: u64,
+    /// Its number in the names of exported files: counted from the scene's `time.start_frame`.
+    pub shown: u64,
     /// Its time, in s.
     pub time: f64,
     /// The liquid.
@@ -70,7 +72,7 @@ impl Source {
     /// Reads a frame.
     pub fn read_frame(&self, number: u64) -> Result<LoadedFrame, ExportError> {
         let (liquid, id) = self.folder.read_frame(number)?;
-        Ok(LoadedFrame { number, time: id.time, liquid })
+        Ok(LoadedFrame { number, shown: self.shown(number), time: id.time, liquid })
     }
 
     /// The solids at a time, in s.
@@ -105,6 +107,17 @@ impl Source {
     /// Whether the camera moves.
     pub fn camera_moves(&self) -> bool {
         self.followed.is_some()
+    }
+
+    /// Number of a frame in exported files.
+    pub fn shown(&self, frame: u64) -> u64 {
+        self.scene.time.shown_frame(frame)
+    }
+
+    /// First and last frame, as they are numbered in exported files.
+    pub fn shown_range(&self) -> (u64, u64) {
+        let (first, last) = self.range();
+        (self.shown(first), self.shown(last))
     }
 
     /// First and last frame.

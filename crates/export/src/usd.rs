@@ -12,9 +12,10 @@
 //! `materialx.usda` in that folder is a layer over this one that adds a MaterialX standard surface
 //! to the liquid.
 //!
-//! A time code is a frame number, and `timeCodesPerSecond` is the number of frames per simulated
-//! second, so that velocities in m/s agree with positions; `framesPerSecond` is the rate of the
-//! video. A frame with the topology of the previous one shares its arrays.
+//! A time code is a frame number, counted from `time.start_frame`, and `timeCodesPerSecond` is the
+//! number of frames per simulated second, so that velocities in m/s agree with positions;
+//! `framesPerSecond` is the rate of the video. A frame with the topology of the previous one shares
+//! its arrays.
 
 mod crate_file;
 mod integer_coding;
@@ -69,7 +70,7 @@ impl Layer<'_> {
         world.child(self.camera(times)?);
         self.lights(&mut world)?;
         let mut root = Prim::root();
-        let (first, last) = source.range();
+        let (first, last) = source.shown_range();
         let rate = 1.0 / source.scene.time.frame;
         for (name, value) in [
             ("startTimeCode", first as f64),
@@ -95,7 +96,10 @@ impl Layer<'_> {
 
     /// The exported frames as time codes.
     fn frame_times(&mut self) -> Result<Value, ExportError> {
-        let times: Vec<f64> = self.job.source.frames.iter().map(|&frame| frame as f64).collect();
+        let times: Vec<f64> = {
+            let source = self.job.source;
+            source.frames.iter().map(|&frame| source.shown(frame) as f64).collect()
+        };
         self.file.times(&times)
     }
 

@@ -20,11 +20,11 @@ const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "d
 
 impl RunFolder {
     /// Removes the frames after `last` (all if `None`) with their wet maps, fields, measures and
-    /// images, and the videos.
-    pub fn remove_after(&self, last: Option<u64>) -> Result<(), FolderError> {
+    /// images, and the videos. Images are numbered from `start_frame`; others are removed too.
+    pub fn remove_after(&self, last: Option<u64>, start_frame: u64) -> Result<(), FolderError> {
         let removed = |frame: u64| last.is_none_or(|last| frame > last);
         measures_file::truncate_after(&self.measures_path(), last)?;
-        self.remove_frame_files(removed)?;
+        self.remove_frame_files(removed, |shown| shown.checked_sub(start_frame).is_none_or(removed))?;
         if let Ok(info) = self.read_info() {
             self.remove_videos(&info.name)?;
         }
@@ -36,7 +36,7 @@ impl RunFolder {
     /// remains a run folder if the process is killed in between.
     pub fn remove_run(&self) -> Result<(), FolderError> {
         let name = self.read_info().ok().map(|info| info.name);
-        self.remove_frame_files(|_| true)?;
+        self.remove_frame_files(|_| true, |_| true)?;
         let solids = self.root().join("solids");
         for entry in entries(&solids)?.iter().filter(|entry| entry.ends_with(".ply")) {
             atomic::remove(&solids.join(entry))?;
@@ -68,16 +68,21 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes the numbered files of the frames for which `removed` is true.
-    fn remove_frame_files(&self, removed: impl Fn(u64) -> bool) -> Result<(), FileError> {
+    /// Removes the numbered files of the frames for which `removed` is true, and the images for
+    /// which `removed_image` is.
+    fn remove_frame_files(
+        &self,
+        removed: impl Fn(u64) -> bool,
+        removed_image: impl Fn(u64) -> bool,
+    ) -> Result<(), FileError> {
         let root = self.root();
         remove_numbered(&root.join("frames"), &["ply", "drops"], &removed)?;
-        remove_numbered(&self.pictures_path(), &["png", "exr"], &removed)?;
-        remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &removed)?;
+        remove_numbered(&self.pictures_path(), &["png", "exr"], &removed_image)?;
+        remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &removed_image)?;
         for folder in subfolders(&self.renders_path())? {
-            remove_numbered(&folder, &["png", "exr"], &removed)?;
+            remove_numbered(&folder, &["png", "exr"], &removed_image)?;
             let truth = folder.join("ground-truth");
-            remove_numbered(&truth, &GROUND_TRUTH, &removed)?;
+            remove_numbered(&truth, &GROUND_TRUTH, &removed_image)?;
             remove_if_empty(&truth)?;
         }
         let fields = root.join("fields");

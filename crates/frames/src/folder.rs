@@ -243,7 +243,7 @@ impl RunFolder {
         self.root.join("renders")
     }
 
-    /// `pictures/00000.png`.
+    /// `pictures/00000.png`; images are numbered from the scene's `time.start_frame`.
     pub fn image_path(&self, frame: u64) -> PathBuf {
         self.pictures_path().join(frame_file(frame, "png"))
     }

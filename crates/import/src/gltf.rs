@@ -36,12 +36,13 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
         let name = node["name"].as_str().or(mesh["name"].as_str()).unwrap_or("part").to_owned();
         let material = mesh["primitives"][part.primitive]["material"].as_u64();
         let material = material.map_or(NO_MATERIAL.to_owned(), |k| material_name(&document, k as usize));
-        model.parts.push(Part { name, object: part.node, material, mesh: part.mesh });
+        model.parts.push(Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() });
     }
     let end = animation_end(&document);
     if end > 0.0 {
         model.frames = Some((0.0, (end * FPS).round(), FPS));
     }
+    model.notices.extend(left_out(&document));
     model.aim_camera();
     Ok(model)
 }
@@ -62,6 +63,39 @@ fn materials(document: &Value) -> Vec<ModelMaterial> {
         }
     };
     materials.map(material).collect()
+}
+
+/// One line for each kind of content that is not imported.
+fn left_out(document: &Value) -> Vec<String> {
+    let names = |nodes: Vec<u64>| -> String {
+        let mut names: Vec<&str> =
+            nodes.iter().map(|k| document["nodes"][*k as usize]["name"].as_str().unwrap_or("a node")).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    };
+    let channels = list(document, "animations").iter().flat_map(|animation| list(animation, "channels"));
+    let (mut moving, mut morphing) = (Vec::new(), Vec::new());
+    for channel in channels {
+        let Some(node) = channel["target"]["node"].as_u64() else { continue };
+        if channel["target"]["path"] == "weights" { morphing.push(node) } else { moving.push(node) }
+    }
+    let skinned = list(document, "nodes").iter().enumerate().filter(|(_, node)| node["skin"].is_u64());
+    let skinned: Vec<u64> = skinned.map(|(k, _)| k as u64).collect();
+    let mut lines = Vec::new();
+    for (nodes, what) in [
+        (moving, "is animated; its place at rest was taken (motion is imported from USD)"),
+        (morphing, "has animated morph targets; its shape at rest was taken"),
+        (skinned, "is deformed by a skin; its shape at rest was taken"),
+    ] {
+        if !nodes.is_empty() {
+            lines.push(format!("{} {what}", names(nodes)));
+        }
+    }
+    if list(document, "materials").iter().any(|material| material["normalTexture"].is_object()) {
+        lines.push("normal maps were not imported".to_owned());
+    }
+    lines
 }
 
 /// The last time of all animations, in s; 0 where there are none.

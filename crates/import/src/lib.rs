@@ -17,6 +17,7 @@
 mod error;
 mod gltf;
 mod model;
+mod motion;
 mod obj;
 mod scene_text;
 mod staging;
@@ -32,7 +33,7 @@ use model::Model;
 pub use error::ImportError;
 
 /// The result of an import.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// Number of solids in the scene.
     pub solids: usize,
@@ -40,6 +41,8 @@ pub struct Imported {
     pub notices: Vec<String>,
     /// The scene file.
     pub scene: PathBuf,
+    /// Names of the solids with the lower and upper corner of their bounding boxes, in m.
+    pub boxes: Vec<(String, [[f64; 3]; 2])>,
 }
 
 /// Turns a model file into a scene file with its meshes beside it, all or nothing.
@@ -59,13 +62,30 @@ pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, 
     scene_file.finish()?;
     let path = destination.path().to_owned();
     destination.commit()?;
-    Ok(Imported { solids: names.len(), notices: model.notices, scene: path })
+    let boxes = model.parts.iter().map(|part| part.bounds().map(|corner| corner.to_array()));
+    let boxes = names.iter().cloned().zip(boxes).collect();
+    Ok(Imported { solids: names.len(), notices: model.notices, scene: path, boxes })
+}
+
+/// Whether a file is a 3D model by the ending of its name, rather than a scene.
+pub fn is_model(file: &Path) -> bool {
+    const MODELS: [&str; 12] =
+        ["obj", "glb", "gltf", "usda", "usdc", "usd", "usdz", "ply", "stl", "abc", "fbx", "blend"];
+    MODELS.contains(&extension(file).as_str())
+}
+
+/// Whether [`import_model`] reads files with this ending.
+pub fn is_importable(file: &Path) -> bool {
+    matches!(extension(file).as_str(), "obj" | "glb" | "gltf" | "usda" | "usdc" | "usd")
+}
+
+fn extension(file: &Path) -> String {
+    file.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Reads a model file, with one part per object.
 fn read_model(file: &Path) -> Result<Model, ImportError> {
-    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let read = match extension.as_str() {
+    let read = match extension(file).as_str() {
         "obj" => obj::read,
         "glb" | "gltf" => gltf::read,
         "usda" | "usdc" | "usd" => usd::read,

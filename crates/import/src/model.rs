@@ -40,8 +40,23 @@ pub struct Part {
     pub object: usize,
     /// Name of its material, or [`NO_MATERIAL`].
     pub material: String,
-    /// In m, y up.
+    /// In m, y up, relative to `origin`.
     pub mesh: TriMesh,
+    /// Where the mesh's origin is, in m.
+    pub origin: DVec3,
+    /// Motion about that point; empty for a part at rest.
+    pub motion: Vec<ModelKey>,
+}
+
+/// A key of a motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelKey {
+    /// Time since the first frame, in s.
+    pub at: f64,
+    /// Translation, in m.
+    pub shift: DVec3,
+    /// Rotation about x, then y, then z, in rad.
+    pub angles: DVec3,
 }
 
 /// A material's appearance.
@@ -68,6 +83,17 @@ pub struct ModelCamera {
     pub look_at: DVec3,
     /// Vertical field of view, in rad.
     pub fov: f64,
+}
+
+impl Part {
+    /// Bounding box: lower and upper corner, in m.
+    pub fn bounds(&self) -> [DVec3; 2] {
+        bounds_of(self.mesh.positions.iter()).map(|corner| corner + self.origin)
+    }
+}
+
+fn bounds_of<'a>(points: impl Iterator<Item = &'a DVec3>) -> [DVec3; 2] {
+    points.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], p| [low.min(*p), high.max(*p)])
 }
 
 impl Model {
@@ -136,8 +162,10 @@ impl Model {
 
     /// Bounding box: lower and upper corner, in m.
     pub fn bounds(&self) -> [DVec3; 2] {
-        let points = self.parts.iter().flat_map(|part| &part.mesh.positions);
-        points.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], p| [low.min(*p), high.max(*p)])
+        self.parts
+            .iter()
+            .map(Part::bounds)
+            .fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], [min, max]| [low.min(min), high.max(max)])
     }
 
     /// Index of the part with the largest area.

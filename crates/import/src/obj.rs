@@ -21,7 +21,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
         object += usize::from(previous.as_ref().is_some_and(|previous| *previous != part.object));
         let name = if part.object.is_empty() { stem.clone() } else { part.object.clone() };
         let material = part.material.unwrap_or_else(|| NO_MATERIAL.to_owned());
-        model.parts.push(Part { name, object, material, mesh: part.mesh });
+        model.parts.push(Part { name, object, material, mesh: part.mesh, ..Part::default() });
         previous = Some(part.object);
     }
     model.notices.push("OBJ files have no unit: lengths were taken to be in meters".into());

@@ -59,9 +59,17 @@ fn write_time(text: &mut String, model: &Model) {
     };
     let _ = write!(
         text,
-        "[time]\nduration = \"{duration} ms\"\nframe = \"{} ms\"              # {comment}\n\n",
+        "[time]\nduration = \"{duration} ms\"\nframe = \"{} ms\"              # {comment}\n",
         rounded(interval * 1e3),
     );
+    if let Some(first) = model.frames.map(|(first, _, _)| first).filter(|first| (1.0..=1e6).contains(first)) {
+        let _ = writeln!(
+            text,
+            "start_frame = {}               # number of the first frame in images and exports",
+            first.round()
+        );
+    }
+    text.push('\n');
 }
 
 fn write_materials(text: &mut String, model: &Model) {
@@ -86,6 +94,20 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
         quoted(&format!("{folder}/{name}.ply")),
         look(material)
     );
+    if !part.motion.is_empty() {
+        let _ = writeln!(text, "move = \"{}\"            # the origin of its motion", millimeters(part.origin));
+        text.push_str("motion = [\n");
+        for key in &part.motion {
+            let [x, y, z] = key.angles.to_array().map(|angle| rounded(angle.to_degrees()));
+            let _ = writeln!(
+                text,
+                "    {{ at = \"{} ms\", move = \"{}\", rotate = \"{x} {y} {z} deg\" }},",
+                rounded(key.at * 1e3),
+                millimeters(key.shift)
+            );
+        }
+        text.push_str("]\n");
+    }
     if let Some(texture) = material.and_then(|material| material.texture.as_ref()) {
         let _ = writeln!(text, "texture = {}", quoted(&texture.to_string_lossy()));
     }
@@ -97,18 +119,20 @@ fn write_camera(text: &mut String, model: &Model) -> bool {
     let in_range = |p: DVec3| p.is_finite() && p.abs().max_element() < FARTHEST;
     let camera = model.camera.as_ref().filter(|camera| in_range(camera.eye) && in_range(camera.look_at));
     let Some(camera) = camera.filter(|camera| (1e-3..179.9).contains(&camera.fov.to_degrees())) else { return false };
-    let point = |p: DVec3| {
-        let [x, y, z] = p.to_array().map(|length| rounded(length * 1e3));
-        format!("{x} {y} {z} mm")
-    };
     let _ = write!(
         text,
         "[camera]\nposition = \"{}\"\nlook_at = \"{}\"\nfov = \"{} deg\"\n\n",
-        point(camera.eye),
-        point(camera.look_at),
+        millimeters(camera.eye),
+        millimeters(camera.look_at),
         rounded(camera.fov.to_degrees())
     );
     true
+}
+
+/// A vector of a scene, in mm.
+fn millimeters(p: DVec3) -> String {
+    let [x, y, z] = p.to_array().map(|length| rounded(length * 1e3));
+    format!("{x} {y} {z} mm")
 }
 
 /// The value rounded to seven significant digits, the precision of model files.

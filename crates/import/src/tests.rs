@@ -97,6 +97,76 @@ fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
     assert!((camera.look_at - camera.eye).normalize().distance(glam::DVec3::NEG_Y) < 1e-12, "{camera:?}");
 }
 
+/// A cube of 2 cm, 10 cm from the origin, turns about the vertical through its center and then
+/// moves sideways, in a shot that starts at frame 1001.
+const MOVING: &str = r#"#usda 1.0
+(
+    metersPerUnit = 0.01
+    upAxis = "Y"
+    startTimeCode = 1001
+    endTimeCode = 1013
+    timeCodesPerSecond = 24
+)
+def Xform "Cart"
+{
+    double3 xformOp:translate.timeSamples = { 1001: (10, 1, 0), 1007: (10, 1, 0), 1013: (16, 1, 0), }
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Xform "Box"
+    {
+        float xformOp:rotateY.timeSamples = { 1001: 0, 1007: 120, }
+        uniform token[] xformOpOrder = ["xformOp:rotateY"]
+        def Mesh "Mesh"
+        {
+            int[] faceVertexCounts = [4, 4, 4, 4, 4, 4]
+            int[] faceVertexIndices = [0, 4, 6, 2, 3, 2, 6, 7, 7, 6, 4, 5, 5, 1, 3, 7, 1, 0, 2, 3, 5, 4, 0, 1]
+            point3f[] points = [(1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1), (-1, 1, 1), (-1, 1, -1), (-1, -1, 1), (-1, -1, -1)]
+        }
+    }
+}
+"#;
+
+#[test]
+fn rigid_motion_of_a_layer_becomes_keys_about_the_objects_origin() {
+    let (done, text) = imported("cart.usda", MOVING.as_bytes()).unwrap();
+    assert!(done.notices.is_empty(), "{:?}", done.notices);
+    for line in [
+        "start_frame = 1001",
+        "move = \"100 10 0 mm\"",
+        "{ at = \"0 ms\", move = \"0 0 0 mm\", rotate = \"0 0 0 deg\" }",
+        "{ at = \"500 ms\", move = \"60 0 0 mm\"",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+    // At the middle the cube has turned by 120 degrees in place.
+    let scene = sessile_scene::parse_str("s.toml", &text, &[], &sessile_scene::NoFiles).unwrap().scene;
+    let key = scene.solids[0].motion.iter().find(|key| (key.at - 0.25).abs() < 1e-6).unwrap();
+    let turned = glam::DQuat::from_euler(glam::EulerRot::ZYX, key.rotate.z, key.rotate.y, key.rotate.x);
+    let expected = glam::DQuat::from_rotation_y(120_f64.to_radians());
+    assert!(turned.angle_between(expected) < 1e-6 && key.shift.length() < 1e-9, "{key:?}");
+    let [low, high] = done.boxes[0].1;
+    assert!((low[0] - 0.09).abs() < 1e-9 && (high[0] - 0.11).abs() < 1e-9, "{low:?} {high:?}");
+}
+
+#[test]
+fn what_moves_and_cannot_be_imported_is_reported() {
+    let growing = MOVING.replace(
+        "rotateY.timeSamples = { 1001: 0, 1007: 120, }",
+        "scale.timeSamples = { 1001: (1, 1, 1), 1007: (2, 2, 2), }",
+    );
+    let growing = growing
+        .replace("float xformOp:scale", "float3 xformOp:scale")
+        .replace("[\"xformOp:rotateY\"]", "[\"xformOp:scale\"]");
+    let (done, text) = imported("grow.usda", growing.as_bytes()).unwrap();
+    assert!(
+        done.notices.iter().any(|line| line.contains("Box changes its size over time")),
+        "{:?}\n{text}",
+        done.notices
+    );
+    assert!(!text.contains("motion = ["), "{text}");
+    let (done, _) = imported("table.usda", LAYER.as_bytes()).unwrap();
+    assert!(done.notices.iter().any(|line| line.contains("Table changes its shape over time")), "{:?}", done.notices);
+}
+
 #[test]
 fn objects_of_an_obj_file_become_solids() {
     let text = "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\nf 1 2 4\no b\nv 5 0 0\nf 5 1 2\no a\nusemtl blue\nf 1 4 3\nf 2 3 4\n";

@@ -1,7 +1,9 @@
-//! USD: meshes with their transforms and materials, the first camera, the frame range.
+//! USD: meshes with their transforms, rigid motion and materials, the first camera, the frame
+//! range.
 //!
-//! The first sample of animated values is taken. References, payloads, sublayers and variants are
-//! not followed; a notice says so.
+//! Animated transforms become keys of the solid's motion. Of other animated values (points, the
+//! camera) the first sample is taken, and a notice says so. References, payloads, sublayers and
+//! variants are not followed; a notice says so.
 
 mod binary_layer;
 mod error;
@@ -17,9 +19,10 @@ use std::path::Path;
 use glam::{DMat4, DVec3, DVec4};
 
 use self::mesh::{Polygons, faces_by_material};
-use self::transform::local_transform;
+use self::transform::{local_transform, local_transform_at};
 use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+use crate::motion;
 
 pub use error::UsdError;
 pub use layer::{UsdLayer, UsdPrim, UsdValue};
@@ -27,6 +30,9 @@ pub use layer::{UsdLayer, UsdPrim, UsdValue};
 /// Defaults of USD's camera schema, in tenths of a unit.
 const FOCAL_LENGTH: f64 = 50.0;
 const VERTICAL_APERTURE: f64 = 15.2908;
+
+/// Most frames of a motion; more are taken for an error of the file.
+const MAX_KEYS: f64 = 10_000.0;
 
 /// Reads a layer, text or binary.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
@@ -42,18 +48,18 @@ fn model_of(layer: &UsdLayer) -> Model {
         // (x, y, z) becomes (x, z, −y).
         base = DMat4::from_cols(DVec4::X, DVec4::NEG_Z, DVec4::Y, DVec4::W) * base;
     }
-    let mut importer = Importer::default();
+    let frames = number("startTimeCode").zip(number("endTimeCode"));
+    let fps = number("timeCodesPerSecond").or(number("framesPerSecond")).unwrap_or(24.0);
+    let frames = frames.map(|(first, last)| (first, last, fps));
+    let mut importer = Importer { frames, base, ..Importer::default() };
     for prim in &layer.prims {
         importer.collect_materials(prim, &format!("/{}", prim.name));
     }
     for prim in &layer.prims {
-        importer.visit(prim, base, None, None);
+        importer.visit(prim, &mut Vec::new(), base, None, None);
     }
     let Importer { mut model, mut skipped, .. } = importer;
-    if let (Some(first), Some(last)) = (number("startTimeCode"), number("endTimeCode")) {
-        let fps = number("timeCodesPerSecond").or(number("framesPerSecond")).unwrap_or(24.0);
-        model.frames = Some((first, last, fps));
-    }
+    model.frames = frames;
     skipped.sort_unstable();
     skipped.dedup();
     if !skipped.is_empty() {
@@ -75,6 +81,10 @@ struct Importer {
     skipped: Vec<String>,
     /// Number of meshes so far.
     objects: usize,
+    /// First and last time code, and time codes per second.
+    frames: Option<(f64, f64, f64)>,
+    /// From the layer's units and axes to meters, y up.
+    base: DMat4,
 }
 
 impl Importer {
@@ -92,7 +102,15 @@ impl Importer {
 
     /// Imports a prim and its children. `bound` is the material inherited from its parent,
     /// `only_child_of` the name of a parent transform that has no other child.
-    fn visit(&mut self, prim: &UsdPrim, parent: DMat4, bound: Option<&str>, only_child_of: Option<&str>) {
+    fn visit<'a>(
+        &mut self,
+        prim: &'a UsdPrim,
+        parents: &mut Vec<&'a UsdPrim>,
+        parent: DMat4,
+        bound: Option<&str>,
+        only_child_of: Option<&str>,
+    ) {
+        parents.push(prim);
         let world_from_prim = parent * local_transform(prim);
         let own = prim.text("material:binding").and_then(|path| self.materials.get(path)).cloned();
         let bound = own.as_deref().or(bound);
@@ -102,8 +120,14 @@ impl Importer {
         match prim.kind.as_str() {
             // Programs write an object as a mesh in a transform of its own; the transform has the
             // object's name.
-            "Mesh" => self.add_mesh(prim, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
+            "Mesh" => self.add_mesh(prim, parents, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
             "Camera" => {
+                if self.model.camera.is_none() && parents.iter().any(|prim| !prim.samples.is_empty()) {
+                    self.model.notices.push(format!(
+                        "the camera {} moves; its place in the first frame was taken, because a scene's camera is at rest",
+                        prim.name
+                    ));
+                }
                 let focal = prim.number("focalLength").unwrap_or(FOCAL_LENGTH);
                 let aperture = prim.number("verticalAperture").unwrap_or(VERTICAL_APERTURE);
                 self.model.set_first_camera(world_from_prim, 2.0 * (0.5 * aperture / focal).atan());
@@ -116,18 +140,65 @@ impl Importer {
         }
         for child in &prim.children {
             let only_child = prim.kind == "Xform" && prim.children.len() == 1;
-            self.visit(child, world_from_prim, bound, only_child.then_some(prim.name.as_str()));
+            self.visit(child, parents, world_from_prim, bound, only_child.then_some(prim.name.as_str()));
         }
+        parents.pop();
     }
 
-    fn add_mesh(&mut self, prim: &UsdPrim, name: &str, world_from_prim: DMat4, bound: Option<&str>) {
+    /// Transforms of the innermost of `parents` at the frames, with times in s; empty if it is at
+    /// rest.
+    fn poses(&self, parents: &[&UsdPrim]) -> Vec<(f64, DMat4)> {
+        let samples = parents.iter().flat_map(|prim| prim.samples.values().flatten()).map(|(time, _)| *time);
+        let [first_sample, last_sample] =
+            samples.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], t| [low.min(t), high.max(t)]);
+        let (first, last, fps) = self.frames.unwrap_or((first_sample, last_sample, 24.0));
+        let count = (last - first).round();
+        if first_sample >= last_sample || !(1.0..=MAX_KEYS).contains(&count) || !(fps > 0.0 && fps.is_finite()) {
+            return Vec::new();
+        }
+        let pose = |k: u32| {
+            let time = first + f64::from(k);
+            let world = parents.iter().fold(self.base, |world, prim| world * local_transform_at(prim, time));
+            (f64::from(k) / fps, world)
+        };
+        (0..=count as u32).map(pose).collect()
+    }
+
+    fn add_mesh(
+        &mut self,
+        prim: &UsdPrim,
+        parents: &[&UsdPrim],
+        name: &str,
+        mut world_from_prim: DMat4,
+        bound: Option<&str>,
+    ) {
         self.objects += 1;
+        if prim.animated.iter().any(|property| property == "points") {
+            self.model
+                .notices
+                .push(format!("{name} changes its shape over time; its shape in the first frame was taken"));
+        }
+        let poses = self.poses(parents);
+        let (mut origin, mut motion) = (DVec3::ZERO, Vec::new());
+        if let Some((_, first)) = poses.first() {
+            world_from_prim = *first;
+            let center = first.transform_point3(DVec3::ZERO);
+            match motion::keys(&poses, center) {
+                Some(keys) if !keys.is_empty() => (origin, motion) = (center, keys),
+                Some(_) => {}
+                None => self.model.notices.push(format!(
+                    "{name} changes its size over time, which a solid cannot; it is at rest as in the first frame"
+                )),
+            }
+        }
+        let world_from_prim = DMat4::from_translation(-origin) * world_from_prim;
         let polygons = Polygons::of_prim(prim, world_from_prim);
         for (material, faces) in faces_by_material(prim, polygons.len(), bound.unwrap_or(NO_MATERIAL), &self.materials)
         {
             match polygons.triangulate(&faces) {
                 Ok(mesh) => {
-                    self.model.parts.push(Part { name: name.to_owned(), object: self.objects, material, mesh });
+                    let (name, motion) = (name.to_owned(), motion.clone());
+                    self.model.parts.push(Part { name, object: self.objects, material, mesh, origin, motion });
                 }
                 Err(problem) => self.model.notices.push(format!("mesh {} was skipped: {problem}", prim.name)),
             }

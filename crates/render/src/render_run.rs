@@ -99,7 +99,7 @@ pub fn render_run(
         },
     };
     let frames = folder.frames()?;
-    let destination = Destination::new(&folder, &name, options.images.as_deref());
+    let destination = Destination::new(&folder, &scene, &name, options.images.as_deref());
     let selected = match options.part {
         RenderPart::Video => Vec::new(),
         RenderPart::All | RenderPart::Images => select_frames(&folder, &destination, &frames, options.frames, &tag)?,
@@ -366,7 +366,7 @@ impl Job<'_> {
             atomic::remove(&layers).map_err(FolderError::from)?;
         }
         if let Some((truth, clean)) = truth {
-            let files = GroundTruthFiles::of(&self.destination.ground_truth, frame);
+            let files = GroundTruthFiles::of(&self.destination.ground_truth, self.destination.shown(frame));
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
         let rgb = to_srgb(&image, exposure, self.scene.render.view);

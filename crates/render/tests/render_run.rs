@@ -312,7 +312,7 @@ fn ground_truth_is_written_with_the_images_and_deleted_with_the_frames() {
         assert_ne!(bytes(truth(0).clean()), bytes(folder.image_path(0)));
         assert_eq!(bytes(truth(2).clean()), bytes(folder.image_path(2)));
         let claimed = RunFolder::claim(place.path()).unwrap().0;
-        claimed.remove_after(Some(0)).unwrap();
+        claimed.remove_after(Some(0), 0).unwrap();
         assert!(truth(0).exist() && !truth(1).mask().exists());
         assert_eq!(fs::read_dir(folder.ground_truth_path()).unwrap().count(), 7);
     }

@@ -121,7 +121,7 @@ impl<'a> Section<'a> {
                 self.require(name, example);
                 None
             }
-            (None, Default::Derived(_)) => None,
+            (None, Default::Derived(_) | Default::RequiredUnless(_)) => None,
         }
     }
 

@@ -279,3 +279,25 @@ fn warnings_do_not_prevent_a_run() {
     let switched = warned(text, &["model=droplet".into()]);
     assert!(!switched.contains("[pane]"), "{switched}");
 }
+
+#[test]
+fn frames_and_a_rate_stand_for_duration_and_interval() {
+    let read = |time: &str, sets: &[String]| {
+        let text = format!("model = \"volume\"\ntime = {{ {time} }}\n");
+        parse_str("s.toml", &text, sets, &NoFiles).unwrap_or_else(|e| panic!("{e}")).scene
+    };
+    let scene = read("frames = 48, fps = 24, start_frame = 1001", &[]);
+    assert_eq!((scene.time.frame, scene.time.duration, scene.time.last_frame()), (1.0 / 24.0, 48.0 / 24.0, 48));
+    assert_eq!((scene.time.shown_frame(0), scene.time.shown_frame(48)), (1001, 1049));
+    assert_eq!(scene.render.fps, 24.0, "the video plays in real time");
+    // Other pairs, and a rate that divides no second exactly.
+    assert_eq!(read("frames = 7, frame = \"3 ms\"", &[]).time.last_frame(), 7);
+    assert_eq!(read("duration = \"2 s\", fps = 30", &[]).time.last_frame(), 60);
+    assert_eq!(read("frames = 1000, fps = 29.97", &[]).time.last_frame(), 1000);
+    assert_eq!(read("duration = \"1 s\", frame = \"1 ms\"", &[]).render.fps, 30.0);
+    // One given by `--set` replaces its counterpart in the file.
+    let set = read("duration = \"1 s\", frame = \"1 ms\"", &["time.frames=12".into(), "time.fps=60".into()]);
+    assert_eq!((set.time.last_frame(), set.time.frame), (12, 1.0 / 60.0));
+    let printed = print(&scene);
+    assert_eq!(parse_str("p.toml", &printed, &[], &NoFiles).unwrap().scene, scene, "{printed}");
+}

@@ -312,6 +312,11 @@ fn render(r: &mut Random) -> Render {
     }
 }
 
+fn time(r: &mut Random, frame: f64) -> Time {
+    let duration = frame * (1 + r.below(500)) as f64;
+    Time { duration, frame, start_frame: r.below(2000) as u32, settle: r.flip() }
+}
+
 fn scene(seed: u64) -> Scene {
     let r = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let planar = r.below(4) == 0;
@@ -341,7 +346,7 @@ fn scene(seed: u64) -> Scene {
         model,
         fidelity: r.pick(Fidelity::ALL),
         seed: r.pick(&[0, 1, i64::MAX as u64]),
-        time: Time { duration: frame * (1 + r.below(500)) as f64, frame, settle: r.flip() },
+        time: time(r, frame),
         liquid: sessile_wetting::Liquid {
             density: r.positive(),
             viscosity: r.positive(),

@@ -53,6 +53,14 @@ fn problems(schema: &Value, value: &Value, path: &str) -> Vec<String> {
                     options.min_by_key(|problems| (other_variant(problems), problems.len())).unwrap_or_default();
                 found.extend(least);
             }
+            "allOf" => {
+                found.extend(argument.as_array().unwrap().iter().flat_map(|part| problems(part, value, path)));
+            }
+            "oneOf" => {
+                let options = argument.as_array().unwrap();
+                let fitting = options.iter().filter(|option| problems(option, value, path).is_empty()).count();
+                found.extend((fitting != 1).then(|| format!("fits {fitting} of {argument}")));
+            }
             "properties" => found.extend(wrong_properties(schema, value, path)),
             other => panic!("the validator does not know `{other}`"),
         }

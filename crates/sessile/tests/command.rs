@@ -52,7 +52,9 @@ fn a_model_that_cannot_run_the_scene_reports_why() {
 fn check_summarizes_a_valid_scene_and_reports_the_errors_of_an_invalid_one() {
     let scratch = Scratch::with_scene(RAIN);
     let fine = scratch.run(&["check", "rain.toml"]).expect_code(0);
-    assert_eq!((fine.stdout.as_str(), fine.stderr.as_str()), ("rain.toml is valid: pane model, 40 frames, 1 s\n", ""));
+    let lines: Vec<&str> = fine.stdout.lines().collect();
+    assert_eq!((lines[0], fine.stderr.as_str()), ("rain.toml is valid: pane model, 40 frames, 1 s", ""));
+    assert!(lines[1].starts_with("solid") && lines[2].contains(" x "), "bounding boxes follow: {}", fine.stdout);
     let wrong = scratch.run(&["check", "rain.toml", "--set", "time.frame=\"5 mm\""]).expect_code(2);
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.contains("time.frame"), "{}", wrong.stderr);
@@ -144,4 +146,20 @@ fn validation_prints_a_table_json_and_a_page() {
         near.stderr,
         "error: unknown case `sessile-drop-limit`; did you mean sessile-drop-limits, sessile-drop-balance, pendant-drop-limits?\n"
     );
+}
+
+#[test]
+fn a_model_in_place_of_a_scene_is_explained_with_the_command_that_creates_a_scene() {
+    let scratch = Scratch::with_scene(RAIN);
+    std::fs::write(scratch.path("my cup.obj"), "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n").unwrap();
+    let done = scratch.run(&["run", "my cup.obj"]).expect_code(2);
+    assert!(
+        done.stderr.contains("`sessile import 'my cup.obj' --as 'my cup.toml'` creates a scene"),
+        "{}",
+        done.stderr
+    );
+    let imported = scratch.run(&["import", "my cup.obj", "--as", "my cup.toml"]).expect_code(0);
+    assert!(imported.stderr.contains("1000 x 0 x 1000"), "a bounding box in mm: {}", imported.stderr);
+    let checked = scratch.run(&["check", "my cup.toml"]).expect_code(0);
+    assert!(checked.stdout.contains("1000 x 0 x 1000"), "{}", checked.stdout);
 }

@@ -236,3 +236,18 @@ fn ctrl_c_keeps_finished_images_and_prints_how_to_resume() {
     let again = "stopped after 0 of 3 images; `sessile render runs/rain --frames ..2 --size=320x180 --samples=100000 --missing` renders the rest";
     assert!(stderr.contains(again), "{stderr}");
 }
+
+#[test]
+fn images_and_exports_are_numbered_from_the_start_frame() {
+    let scratch = Scratch::with_scene(RAIN);
+    let shot = ["--set", "time.start_frame=1001", "--set", "time.fps=40", "--set", "time.frames=1"];
+    small(&scratch, &shot).expect_code(0);
+    assert_eq!(names(&pictures(&scratch, "runs/rain")), ["pictures/01001.png", "pictures/01002.png", "rain.mp4"]);
+    assert!(scratch.path("runs/rain/frames/00001.ply").exists(), "frames of the run count from 0");
+    scratch.run(&["export", "runs/rain", "--to", "obj", "shot"]).expect_code(0);
+    assert!(scratch.path("shot/01001.obj").exists() && scratch.path("shot/01002.obj").exists());
+    // Other numbers, same run: images are rendered anew under them.
+    small(&scratch, &["--set", "time.start_frame=7", "--set", "time.fps=40", "--set", "time.frames=2"]).expect_code(0);
+    let listed = pictures(&scratch, "runs/rain");
+    assert_eq!(names(&listed), ["pictures/00007.png", "pictures/00008.png", "pictures/00009.png", "rain.mp4"]);
+}

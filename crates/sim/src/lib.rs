@@ -1,7 +1,7 @@
 //! From scene to frames: builds models, steps them, measures, checkpoints and resumes.
 //!
-//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`scenes`] are the
-//! example scenes that ship with the program.
+//! [`run`] simulates a scene into a run folder, or resumes an unfinished run. [`Stepper`] makes the
+//! same steps without files. [`scenes`] are the example scenes that ship with the program.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -45,6 +45,7 @@ mod measuring;
 mod run;
 pub mod scenes;
 mod settle;
+mod stepper;
 mod suggest;
 
 pub use build::{BuildError, Built, build, build_in};
@@ -53,4 +54,5 @@ pub use estimate::{Estimate, bytes_text, time_text};
 pub use measuring::measure_frame;
 pub use run::{RunError, RunOptions, RunOutcome, hardware_threads, run, run_with, thread_pool};
 pub use settle::{DropPose, Settling};
+pub use stepper::{FRAME_TOLERANCE, MeasuredFrame, StepFailure, Stepper, StepperState};
 pub use suggest::suggest;

@@ -102,6 +102,12 @@ impl Summary {
         [part(&self.last, FINAL.len()), part(&self.peak, PEAK.len())].concat()
     }
 
+    /// All measures by name: `final.NAME`, then `peak.NAME`.
+    pub fn named(&self) -> Vec<(String, Option<f64>)> {
+        let names = FINAL.iter().map(|(name, _)| format!("final.{name}"));
+        names.chain(PEAK.iter().map(|(name, _)| format!("peak.{name}"))).zip(self.values()).collect()
+    }
+
     /// The value of `final.NAME` or `peak.NAME`; an error if there is no such measure.
     pub(crate) fn value(&self, name: &str) -> Result<Option<f64>, String> {
         let find = |list: &[Measure], values: &[Option<f64>], name: &str| {

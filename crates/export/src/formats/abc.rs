@@ -46,7 +46,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     }
     let metadata =
         format!("_ai_AlembicVersion=1.8.0;_ai_Application=sessile {};FramesPerTimeUnit={fps}", source.info.version);
-    let (first, _) = source.range();
+    let (first, _) = source.shown_range();
     archive.finish(&objects, &metadata, source.frames.len() as u32, first as f64 / fps, 1.0 / fps)
 }
 

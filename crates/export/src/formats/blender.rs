@@ -103,14 +103,14 @@ fn solid_settings(job: &Job<'_>, materials: &ExportMaterials) -> Result<Vec<Valu
 
 fn settings(source: &Source, materials: &ExportMaterials, solids: &[Value]) -> Value {
     let liquid = materials.liquid_parameters();
-    let (first, last) = source.range();
+    let (first, last) = source.shown_range();
     let scene = &source.scene;
     let key_frames = if source.camera_moves() { source.frames.as_slice() } else { &source.frames[..1] };
     let key = |&frame: &u64| {
         let camera = source.camera_at(frame);
-        json!({ "frame": frame, "eye": camera.eye.to_array(), "look_at": camera.look_at.to_array() })
+        json!({ "frame": source.shown(frame), "eye": camera.eye.to_array(), "look_at": camera.look_at.to_array() })
     };
-    let camera = source.camera_at(first);
+    let camera = source.camera_at(source.frames[0]);
     let sun = |sun: &Sun| json!({ "towards": sun.direction.to_array(), "color": sun.color, "angle": sun.angle });
     let area_light = |light: &AreaLight| {
         json!({

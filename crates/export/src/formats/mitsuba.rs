@@ -47,7 +47,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             text += &shape(&assets.solid_file(index, frame.number), &format!("solid-{}", material.name), false);
         }
         text += "</scene>\n";
-        job.write_file(&frame_file(frame.number, "xml"), text.as_bytes())
+        job.write_file(&frame_file(frame.shown, "xml"), text.as_bytes())
     })
 }
 
@@ -94,7 +94,7 @@ fn header(source: &Source, frame: u64, liquid: &LiquidParameters) -> String {
         </film>
     </sensor>
 "#,
-        comment = xml::comment(&format!("{}, frame {frame}, by sessile", source.scene.title)),
+        comment = xml::comment(&format!("{}, frame {}, by sessile", source.scene.title, source.shown(frame))),
         fov = camera.fov.to_degrees(),
         near = 1e-3 * distance,
         far = 1e4 * distance,

@@ -20,13 +20,13 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         let parts = split_by_drop(&frame.liquid);
         if job.split {
             for (drop, surface) in &parts {
-                let name = format!("{:05}/drop-{:05}.obj", frame.number, drop.unwrap_or_default());
+                let name = format!("{:05}/drop-{:05}.obj", frame.shown, drop.unwrap_or_default());
                 job.write_file(&name, drop_text(drop.unwrap_or_default(), surface, 0).as_bytes())?;
             }
             return Ok(());
         }
-        let mut sink = job.destination.inside(&frame_file(frame.number, "obj"))?;
-        sink.text(&format!("# frame {}, {} s, meters, y up\n", frame.number, frame.time))?;
+        let mut sink = job.destination.inside(&frame_file(frame.shown, "obj"))?;
+        sink.text(&format!("# frame {}, {} s, meters, y up\n", frame.shown, frame.time))?;
         let mut base = 0;
         for (drop, surface) in &parts {
             sink.text(&drop_text(drop.unwrap_or_default(), surface, base))?;

@@ -39,7 +39,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             let wet = assets.wet_mask(index, frame.number)?;
             text += &solid(material, &assets.solid_file(index, frame.number), wet.as_deref());
         }
-        job.write_file(&frame_file(frame.number, "pbrt"), text.as_bytes())
+        job.write_file(&frame_file(frame.shown, "pbrt"), text.as_bytes())
     })
 }
 
@@ -54,14 +54,14 @@ fn header(source: &Source, frame: u64) -> String {
     } else {
         String::new()
     };
-    let (e, t) = (camera.eye, camera.look_at);
+    let (e, t, shown) = (camera.eye, camera.look_at, source.shown(frame));
     format!(
         "{}Scale -1 1 1\nLookAt {} {} {}  {} {} {}  0 1 0\n\
          Camera \"perspective\" \"float fov\" {}{lens}\n\
          Sampler \"zsobol\" \"integer pixelsamples\" {}\nIntegrator \"volpath\" \"integer maxdepth\" 24\n\
-         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{frame:05}.exr\"\n\n\
+         Film \"rgb\" \"integer xresolution\" {width} \"integer yresolution\" {height} \"string filename\" \"{shown:05}.exr\"\n\n\
          WorldBegin\n",
-        pbrt::comment(&format!("{}, frame {frame}, by sessile", source.scene.title)),
+        pbrt::comment(&format!("{}, frame {shown}, by sessile", source.scene.title)),
         e.x,
         e.y,
         e.z,

@@ -18,8 +18,8 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         let parts = if job.split { split_by_drop(&frame.liquid) } else { vec![(None, frame.liquid)] };
         for (drop, surface) in parts {
             let name = match drop {
-                Some(drop) => format!("{:05}/drop-{drop:05}.ply", frame.number),
-                None => frame_file(frame.number, "ply"),
+                Some(drop) => format!("{:05}/drop-{drop:05}.ply", frame.shown),
+                None => frame_file(frame.shown, "ply"),
             };
             let (staged, path) = job.destination.staged_path(&name)?;
             ply::write(&staged, &surface, id, Durability::Handed).map_err(|error| match error {

@@ -41,16 +41,16 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     job.write_file("scene.inc", shared_text(source, &assets.materials, &environment).as_bytes())?;
     job.for_each_frame(|frame| {
         let text = frame_text(source, &assets, &frame)?;
-        job.write_file(&frame_file(frame.number, "pov"), text.as_bytes())
+        job.write_file(&frame_file(frame.shown, "pov"), text.as_bytes())
     })?;
-    let (first, last) = source.range();
+    let (first, last) = source.shown_range();
     let [width, height] = source.scene.render.size;
     job.write_file(
         "animation.pov",
         b"#version 3.7;\n// The frame that the animation is at.\n#include concat(str(frame_number, -5, 0), \".pov\")\n",
     )?;
     let ini = format!(
-        "; povray animation.ini renders all frames; povray 00000.pov +W{width} +H{height} one of them\n\
+        "; povray animation.ini renders all frames; povray {first:05}.pov +W{width} +H{height} one of them\n\
          Input_File_Name=animation.pov\nOutput_File_Name=picture\nWidth={width}\nHeight={height}\n\
          Initial_Frame={first}\nFinal_Frame={last}\nSubset_Start_Frame={first}\nSubset_End_Frame={last}\n\
          Antialias=On\nAntialias_Threshold=0.1\nOutput_File_Type=N\n"
@@ -157,7 +157,7 @@ fn frame_text(source: &Source, assets: &RenderAssets<'_>, frame: &LoadedFrame) -
     let mut text = format!(
         "#version 3.7;\n{}#include \"scene.inc\"\n\ncamera {{\n  perspective\n  location {}\n  \
          right -x * {aspect}\n  up y\n  angle {}\n  look_at {}\n}}\n",
-        povray::comment(&format!("{}, frame {}, {} s", source.scene.title, frame.number, frame.time)),
+        povray::comment(&format!("{}, frame {}, {} s", source.scene.title, frame.shown, frame.time)),
         point(camera.eye),
         horizontal_fov.to_degrees(),
         point(camera.look_at)

@@ -31,7 +31,7 @@ pub fn write(job: &Job<'_>, extension: &str, encode: impl Fn(&str, &TriMesh) -> 
             let world = source.world_at(source.time_of(frame));
             let solid = &world.solids()[index];
             let file = if moves {
-                format!("solids/{name}-{frame:05}.{extension}")
+                format!("solids/{name}-{:05}.{extension}", source.shown(frame))
             } else {
                 format!("solids/{name}.{extension}")
             };

@@ -17,9 +17,9 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         for (drop, surface) in parts {
             let (name, title) = match drop {
                 Some(id) => {
-                    (format!("{:05}/drop-{id:05}.stl", frame.number), format!("drop {id}, frame {}", frame.number))
+                    (format!("{:05}/drop-{id:05}.stl", frame.shown), format!("drop {id}, frame {}", frame.shown))
                 }
-                None => (frame_file(frame.number, "stl"), format!("frame {}", frame.number)),
+                None => (frame_file(frame.shown, "stl"), format!("frame {}", frame.shown)),
             };
             job.write_file(&name, &encode(&title, &surface.positions, &surface.triangles))?;
         }

@@ -35,7 +35,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
             };
             return Err(ExportError::NoFields { folder: source.folder.root().to_owned(), reason });
         };
-        job.write_file(&frame_file(frame.number, "vdb"), &encode(&grid, frame.time))
+        job.write_file(&frame_file(frame.shown, "vdb"), &encode(&grid, frame.time))
     })
 }
 

@@ -42,18 +42,18 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
         let _ = writeln!(entries, r#"    <DataSet timestep="{time}" part="{part}" name="{name}" file="{file}"/>"#);
     };
     job.for_each_frame(|frame| {
-        let file = format!("liquid/{}", frame_file(frame.number, "vtp"));
+        let file = format!("liquid/{}", frame_file(frame.shown, "vtp"));
         job.write_file(&file, &liquid_file(&frame))?;
         entry(frame.time, 0, "liquid", &file);
         if let Some(grid) = source.folder.read_fields(frame.number)? {
-            let file = format!("grid/{}", frame_file(frame.number, "vti"));
+            let file = format!("grid/{}", frame_file(frame.shown, "vti"));
             job.write_file(&file, &grid_file(&grid, frame.time)?)?;
             entry(frame.time, source.solids.len() + 1, "grid", &file);
         }
         for (index, name) in source.solids.iter().enumerate() {
             let moves = source.world.solids()[index].moves();
             let file =
-                if moves { format!("solids/{name}-{:05}.vtp", frame.number) } else { format!("solids/{name}.vtp") };
+                if moves { format!("solids/{name}-{:05}.vtp", frame.shown) } else { format!("solids/{name}.vtp") };
             entry(frame.time, index + 1, name, &file);
         }
         Ok(())

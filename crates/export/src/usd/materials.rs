@@ -111,7 +111,7 @@ impl Layer<'_> {
         let mut values = Vec::new();
         for &frame in &source.frames {
             let name = if source.has_wet_map(index, frame) {
-                let name = format!("wet/{}/{frame:05}.png", solid.name);
+                let name = format!("wet/{}/{:05}.png", solid.name, source.shown(frame));
                 self.job.destination.copy_inside(&source.folder.wet_path(&source.solids[index], frame), &name)?;
                 name
             } else {

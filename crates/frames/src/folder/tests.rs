@@ -138,7 +138,7 @@ fn frames_after_the_checkpoint_are_removed_with_all_their_files() {
     let folder = run_of(place.path(), 4);
     let shorter = run_of(whole.path(), 2);
     fs::write(place.path().join("frames/notes.txt"), b"mine").unwrap();
-    folder.remove_after(Some(2)).unwrap();
+    folder.remove_after(Some(2), 0).unwrap();
     fs::remove_file(shorter.video_path("leaf")).unwrap();
     let mut expected = files(whole.path());
     expected.insert("frames/notes.txt".into());

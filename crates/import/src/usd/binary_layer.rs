@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         let mut layer = UsdLayer::default();
         let mut prims: BTreeMap<String, (UsdPrim, Vec<String>)> = BTreeMap::new();
         let mut roots = Vec::new();
-        let mut properties: Vec<(String, UsdValue)> = Vec::new();
+        let mut properties: Vec<(String, UsdValue, Vec<(f64, UsdValue)>)> = Vec::new();
         for spec in specs {
             let path = tables.paths.get(spec.path).ok_or("a spec refers to a missing path")?;
             let fields = tables.fields_of(spec)?;
@@ -257,20 +257,24 @@ impl<'a> Reader<'a> {
                     prims.insert(path.clone(), (prim, value("primChildren")?.texts().to_vec()));
                 }
                 ATTRIBUTE => {
-                    let set = value("default")?;
-                    let set = if set == UsdValue::Nothing { value("timeSamples")? } else { set };
-                    properties.push((path.clone(), set));
+                    properties.push((path.clone(), value("default")?, Vec::new()));
+                    if let Some(bits) = fields.get("timeSamples") {
+                        let transform = path.rsplit('.').next().is_some_and(|name| name.starts_with("xformOp:"));
+                        properties.push((path.clone(), UsdValue::Nothing, self.samples(tables, *bits, transform)?));
+                    }
                 }
-                RELATIONSHIP => properties.push((path.clone(), value("targetPaths")?)),
+                RELATIONSHIP => properties.push((path.clone(), value("targetPaths")?, Vec::new())),
                 _ => {}
             }
         }
-        for (path, value) in properties {
+        for (path, value, samples) in properties {
             if let Some((prim, name)) = path.rsplit_once('.')
                 && let Some((prim, _)) = prims.get_mut(prim)
-                && value != UsdValue::Nothing
             {
-                prim.properties.insert(name.to_owned(), value);
+                if value != UsdValue::Nothing {
+                    prim.properties.insert(name.to_owned(), value);
+                }
+                prim.set_samples(name, samples);
             }
         }
         layer.prims = roots.iter().filter_map(|name| take(&mut prims, &format!("/{name}"), 0)).collect();

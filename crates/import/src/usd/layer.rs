@@ -43,6 +43,10 @@ pub struct UsdPrim {
     pub kind: String,
     /// Values and targets of its properties; the first sample of those that are animated.
     pub properties: BTreeMap<String, UsdValue>,
+    /// All samples of animated transforms (`xformOp:…`): time code and numbers, by increasing time.
+    pub samples: BTreeMap<String, Vec<(f64, Vec<f64>)>>,
+    /// Names of other properties that have more than one sample.
+    pub animated: Vec<String>,
     /// Its children.
     pub children: Vec<UsdPrim>,
     /// Whether it refers to other layers.
@@ -50,6 +54,25 @@ pub struct UsdPrim {
 }
 
 impl UsdPrim {
+    /// Stores the samples of a property, of which the first is its value.
+    pub(super) fn set_samples(&mut self, name: &str, samples: Vec<(f64, UsdValue)>) {
+        if let Some((_, first)) = samples.first().filter(|(_, first)| *first != UsdValue::Nothing) {
+            self.properties.entry(name.to_owned()).or_insert_with(|| first.clone());
+        }
+        if samples.len() < 2 {
+            return;
+        }
+        if name.starts_with("xformOp:") {
+            let mut numbers: Vec<(f64, Vec<f64>)> =
+                samples.into_iter().map(|(time, value)| (time, value.numbers().to_vec())).collect();
+            numbers.retain(|(time, _)| time.is_finite());
+            numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+            self.samples.insert(name.to_owned(), numbers);
+        } else {
+            self.animated.push(name.to_owned());
+        }
+    }
+
     pub(super) fn numbers(&self, name: &str) -> &[f64] {
         self.properties.get(name).map_or(&[], UsdValue::numbers)
     }

@@ -292,9 +292,13 @@ impl Parser<'_> {
                 _ => word = self.word()?,
             }
         }
-        let mut value = UsdValue::Nothing;
+        let (mut value, mut samples) = (UsdValue::Nothing, Vec::new());
         if self.eat(b'=') {
-            value = if word.ends_with(".timeSamples") { self.first_sample()? } else { self.value()? };
+            if word.ends_with(".timeSamples") {
+                samples = self.samples()?;
+            } else {
+                value = self.value()?;
+            }
         }
         self.skip_space();
         if self.peek() == Some(b'(') {
@@ -302,8 +306,9 @@ impl Parser<'_> {
         }
         let name = word.trim_end_matches(".timeSamples").to_owned();
         if value != UsdValue::Nothing && !name.ends_with(".connect") && !prim.properties.contains_key(&name) {
-            prim.properties.insert(name, value);
+            prim.properties.insert(name.clone(), value);
         }
+        prim.set_samples(&name, samples);
         Ok(())
     }
 
@@ -314,10 +319,10 @@ impl Parser<'_> {
         before[line..].iter().all(u8::is_ascii_whitespace)
     }
 
-    /// The first value of `{ time: value, … }`.
-    fn first_sample(&mut self) -> Result<UsdValue, UsdError> {
+    /// The values of `{ time: value, … }`.
+    fn samples(&mut self) -> Result<Vec<(f64, UsdValue)>, UsdError> {
         self.expect(b'{')?;
-        let mut first = None;
+        let mut samples = Vec::new();
         while !self.eat(b'}') {
             // The time, which may include its colon.
             let word = self.word()?;
@@ -325,9 +330,11 @@ impl Parser<'_> {
                 self.expect(b':')?;
             }
             let value = self.value()?;
-            first.get_or_insert(value);
+            // Only transforms keep all their samples.
+            let time = word.trim_end_matches(':').parse().unwrap_or(samples.len() as f64);
+            samples.push((time, value));
             self.eat(b',');
         }
-        Ok(first.unwrap_or(UsdValue::Nothing))
+        Ok(samples)
     }
 }

@@ -7,8 +7,36 @@ use super::layer::{UsdPrim, UsdValue};
 /// Radians in a degree.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
-/// The transform of a prim: the product of its operations in their order.
+/// The transform of a prim at its first samples: the product of its operations in their order.
 pub fn local_transform(prim: &UsdPrim) -> DMat4 {
+    transform_with(prim, |name| prim.properties.get(name).map(|value| value.numbers().to_vec()))
+}
+
+/// The transform of a prim at a time code.
+pub fn local_transform_at(prim: &UsdPrim, time: f64) -> DMat4 {
+    transform_with(prim, |name| match prim.samples.get(name) {
+        Some(samples) => Some(interpolated(samples, time)),
+        None => prim.properties.get(name).map(|value| value.numbers().to_vec()),
+    })
+}
+
+/// Linear between samples, number by number, and constant outside them, as USD reads them.
+fn interpolated(samples: &[(f64, Vec<f64>)], time: f64) -> Vec<f64> {
+    let next = samples.partition_point(|(at, _)| *at <= time);
+    match (next.checked_sub(1).and_then(|k| samples.get(k)), samples.get(next)) {
+        (Some((t0, before)), Some((t1, after))) if before.len() == after.len() => {
+            let s = (time - t0) / (t1 - t0);
+            // Of a rotation's two quaternions the nearer one.
+            let near = before.len() != 4 || before.iter().zip(after).map(|(a, b)| a * b).sum::<f64>() >= 0.0;
+            let sign = if near { 1.0 } else { -1.0 };
+            before.iter().zip(after).map(|(a, b)| a * (1.0 - s) + sign * b * s).collect()
+        }
+        (Some((_, value)), _) | (None, Some((_, value))) => value.clone(),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn transform_with(prim: &UsdPrim, values_of: impl Fn(&str) -> Option<Vec<f64>>) -> DMat4 {
     let order = prim.properties.get("xformOpOrder").map_or(&[][..], UsdValue::texts);
     let mut transform = DMat4::IDENTITY;
     for name in order {
@@ -16,8 +44,8 @@ pub fn local_transform(prim: &UsdPrim) -> DMat4 {
             Some(name) => (name, true),
             None => (name.as_str(), false),
         };
-        let Some(values) = prim.properties.get(name).map(UsdValue::numbers) else { continue };
-        let operation = operation(name.split(':').nth(1).unwrap_or_default(), values);
+        let Some(values) = values_of(name) else { continue };
+        let operation = operation(name.split(':').nth(1).unwrap_or_default(), &values);
         transform *= if inverse { operation.inverse() } else { operation };
     }
     if transform.is_finite() { transform } else { DMat4::IDENTITY }

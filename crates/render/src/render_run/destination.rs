@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sessile_appearance::{frames_of_run, scene_of_run};
 use sessile_frames::{FrameSelection, RunFolder};
+use sessile_scene::types::Scene;
 
 use super::options::{FramesToRender, Quality, RenderOptions};
 use super::{RenderError, image_settings};
@@ -23,36 +24,46 @@ pub(super) struct Destination {
     pub video: PathBuf,
     /// Whether this is the run's own place.
     pub whole_run: bool,
+    /// Number of the first frame: the scene's in the run folder, 0 in folders of other programs.
+    start_frame: u64,
 }
 
 impl Destination {
     /// The run's own place, or another folder. `name` is that of the run.
-    pub fn new(folder: &RunFolder, name: &str, images: Option<&Path>) -> Self {
+    pub fn new(folder: &RunFolder, scene: &Scene, name: &str, images: Option<&Path>) -> Self {
         let own = folder.pictures_path();
+        let start_frame = u64::from(scene.time.start_frame);
         match images.filter(|images| !same_folder(images, &own)) {
             None => Self {
                 images: own,
                 ground_truth: folder.ground_truth_path(),
                 video: folder.video_path(name),
                 whole_run: true,
+                start_frame,
             },
             Some(images) => Self {
                 images: images.to_owned(),
                 ground_truth: images.join("ground-truth"),
                 video: images.join(format!("{name}.mp4")),
                 whole_run: false,
+                start_frame: if images.starts_with(folder.root()) { start_frame } else { 0 },
             },
         }
     }
 
+    /// Number of a frame in file names.
+    pub fn shown(&self, frame: u64) -> u64 {
+        frame + self.start_frame
+    }
+
     /// The image of a frame.
     pub fn image(&self, frame: u64) -> PathBuf {
-        self.images.join(format!("{frame:05}.png"))
+        self.images.join(format!("{:05}.png", self.shown(frame)))
     }
 
     /// The layers of a frame.
     pub fn layers(&self, frame: u64) -> PathBuf {
-        self.images.join(format!("{frame:05}.exr"))
+        self.images.join(format!("{:05}.exr", self.shown(frame)))
     }
 }
 

@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
     /// A comment that says what applies without a key.
     pub(crate) fn absent(&mut self, name: &str) {
         let default = match self.key(name).default {
-            Default::Required(_) => "required",
+            Default::Required(_) | Default::RequiredUnless(_) => "required",
             Default::Value(text) | Default::Derived(text) => text,
         };
         self.lines.push(Line::Note(format!("{name}: {default}")));

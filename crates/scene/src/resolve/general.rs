@@ -19,10 +19,84 @@ use crate::units::is_sensible;
 /// Maximum number of frames of a run.
 const MOST_FRAMES: f64 = 1e6;
 
+/// `duration`, or `frames` times the interval.
+pub(crate) struct Duration;
+
+impl Group<f64> for Duration {
+    const KEYS: &'static [Key] = Time::DURATION;
+
+    fn read(section: &Section<'_>) -> f64 {
+        match section.one_of(&["duration", "frames"]) {
+            Some("frames") => {
+                section.get::<u32>("frames").map_or(1.0, f64::from) * given_interval(section).unwrap_or(1.0)
+            }
+            Some(_) => section.get("duration").unwrap_or(1.0),
+            None => {
+                section.require("duration", "\"30 ms\"");
+                1.0
+            }
+        }
+    }
+
+    fn print(duration: &f64, out: &mut Document<'_>) {
+        out.value("duration", duration);
+    }
+}
+
+/// `frame`, or the inverse of `fps`.
+pub(crate) struct FrameInterval;
+
+impl Group<f64> for FrameInterval {
+    const KEYS: &'static [Key] = Time::INTERVAL;
+
+    fn read(section: &Section<'_>) -> f64 {
+        match section.one_of(&["frame", "fps"]) {
+            Some("fps") => section.get::<f64>("fps").map_or(1.0, |fps| {
+                section.cx.scope.fps.set(Some(fps));
+                1.0 / fps
+            }),
+            Some(_) => section.get("frame").unwrap_or(1.0),
+            None => {
+                section.require("frame", "\"1 ms\"");
+                1.0
+            }
+        }
+    }
+
+    fn print(interval: &f64, out: &mut Document<'_>) {
+        out.value("frame", interval);
+    }
+}
+
+/// The time between two frames, if it is given and right; the later of `frame` and `fps` counts.
+fn given_interval(section: &Section<'_>) -> Option<f64> {
+    match chosen(section, &["frame", "fps"])? {
+        "fps" => section.given::<f64>("fps").map(|fps| 1.0 / fps),
+        key => section.given(key),
+    }
+}
+
+/// The key of a pair that counts, without recording a second time that both are given.
+fn chosen(section: &Section<'_>, keys: &[&'static str]) -> Option<&'static str> {
+    let recorded = section.cx.errors.borrow().len();
+    let key = section.one_of(keys);
+    section.cx.errors.borrow_mut().truncate(recorded);
+    key
+}
+
+/// Frames per second of the video: `time.fps` where it is given and a video can have it, else 30.
+pub(crate) fn video_rate(section: &Section<'_>) -> f64 {
+    section.cx.scope.fps.get().filter(|fps| (0.1..=1000.0).contains(fps)).unwrap_or(30.0)
+}
+
 /// Records a duration that is not an integer number of frames, or of too many.
 pub(crate) fn check_frames(section: &Section<'_>, _: &mut Time) {
-    let given = (section.given::<f64>("duration"), section.given::<f64>("frame"));
-    let (Some(duration), Some(frame)) = given else { return };
+    // `frames` is an integer by its type, and replaces a `duration` of the file.
+    if chosen(section, &["duration", "frames"]) != Some("duration") {
+        return;
+    }
+    let Some(interval) = chosen(section, &["frame", "fps"]) else { return };
+    let (Some(duration), Some(frame)) = (section.given::<f64>("duration"), given_interval(section)) else { return };
     let frames = duration / frame;
     if frames > MOST_FRAMES {
         section.complain(
@@ -38,7 +112,7 @@ pub(crate) fn check_frames(section: &Section<'_>, _: &mut Time) {
         section.cx.error(
             Diagnostic::new(&section.place_of("duration"), "`duration` must be an integer number of frames")
                 .label(format!("{frames:.6} frames"))
-                .other(&section.place_of("frame"), "the time between two frames")
+                .other(&section.place_of(interval), "the time between two frames")
                 .help(format!("the nearest are \"{}\" and \"{}\"", show(below), show(below + 1.0))),
         );
     }

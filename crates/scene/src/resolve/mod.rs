@@ -23,6 +23,8 @@ use crate::types::{Amount, Domain, Scene};
 
 /// What later sections of a scene refer to, in the order of the scene's fields.
 pub(crate) struct Scope {
+    /// `time.fps`, where it is given.
+    pub fps: Cell<Option<f64>>,
     pub liquid_preset: Cell<&'static LiquidPreset>,
     pub planar: Cell<bool>,
     pub domain: RefCell<Option<Domain>>,
@@ -33,6 +35,7 @@ pub(crate) struct Scope {
 impl Default for Scope {
     fn default() -> Self {
         Self {
+            fps: Cell::new(None),
             liquid_preset: Cell::new(presets::default_liquid()),
             planar: Cell::new(false),
             domain: RefCell::default(),

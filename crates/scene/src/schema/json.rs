@@ -76,6 +76,7 @@ fn table(table: &Table) -> Json {
 fn object(keys: impl Iterator<Item = &'static Key>, variant: Option<(&'static Key, &str)>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
+    let mut alternatives = Vec::new();
     for key in keys {
         let mut value = value_type(&key.value);
         let mut is_required = matches!(key.default, Default::Required(_));
@@ -85,11 +86,22 @@ fn object(keys: impl Iterator<Item = &'static Key>, variant: Option<(&'static Ke
         }
         merge(&mut value, describe(key));
         properties.insert(key.name.to_owned(), value);
+        // Both of a pair name each other; the pair counts once.
+        if let Default::RequiredUnless(other) = key.default
+            && properties.contains_key(other)
+        {
+            alternatives.push(json!({ "oneOf": [{ "required": [other] }, { "required": [key.name] }] }));
+        }
         if is_required {
             required.push(key.name);
         }
     }
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+    let mut object =
+        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+    if !alternatives.is_empty() {
+        merge(&mut object, json!({ "allOf": alternatives }));
+    }
+    object
 }
 
 /// Description, default and what the key affects.
@@ -102,6 +114,7 @@ fn describe(key: &Key) -> Json {
     };
     let (default, words) = match key.default {
         Default::Required(_) => (None, "Required.".to_owned()),
+        Default::RequiredUnless(other) => (None, format!("Required, or `{other}`.")),
         Default::Value(text) => (parse_value(text, 0, 0).map(|node| json_value(&node)), format!("Default: {text}.")),
         Default::Derived(text) => (None, format!("Default: {text}.")),
     };

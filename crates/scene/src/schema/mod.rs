@@ -86,6 +86,8 @@ pub(crate) enum Affects {
 pub(crate) enum Default {
     /// An error, with this example of a TOML value.
     Required(&'static str),
+    /// An error, unless this other key is given.
+    RequiredUnless(&'static str),
     /// This TOML value.
     Value(&'static str),
     /// A value or behavior that only words describe.

@@ -49,6 +49,7 @@ fn type_words(value: &ValueType) -> String {
 fn row(key: &Key) -> String {
     let default = match key.default {
         Default::Required(_) => "*required*".to_owned(),
+        Default::RequiredUnless(other) => format!("*required*, or `{other}`"),
         Default::Value(text) => format!("`{text}`"),
         Default::Derived(text) => text.to_owned(),
     };

@@ -7,29 +7,65 @@ use super::words::words;
 use crate::declare::section;
 use crate::quantities::{ACCELERATION, ANGLE, LENGTH, TIME, VELOCITY};
 use crate::resolve;
-use crate::schema::Default::{Derived, Required, Value};
-use crate::schema::Range::{Any, Positive};
-use crate::schema::ValueType::{self, Boolean, List, Name, OneOf, Quantity, Vector, Word};
-use crate::schema::{Key, Table, key, table};
+use crate::schema::Default::{Derived, Required, RequiredUnless, Value};
+use crate::schema::Range::{Any, Closed, Positive};
+use crate::schema::ValueType::{self, Boolean, Integer, List, Name, Number, OneOf, Quantity, Vector, Word};
+use crate::schema::{Affects, Key, Table, key, table};
 
 section! {
     /// `[time]`.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Time: "[time]" {
         /// Simulated time, in s; an integer number of frames.
-        pub duration: f64 = key(
-            Quantity(&TIME, Positive),
-            Required("\"30 ms\""),
-            "simulated time: an integer number of frames, at most one million"
-        ),
+        pub duration via resolve::general::Duration: f64,
         /// Time between two frames, in s.
-        pub frame: f64 = key(Quantity(&TIME, Positive), Required("\"1 ms\""), "time between two frames"),
+        pub frame via resolve::general::FrameInterval: f64,
+        /// Number of the first frame in images and exports.
+        pub start_frame: u32 = key(
+            Integer(0, 1_000_000),
+            Value("0"),
+            "number of the first frame in the names of images and exported files"
+        ).affecting(Affects::Images),
         /// Whether to add drag and stop at rest.
         pub settle: bool = key(Boolean, Value("false"), "add drag and stop when all drops are at rest"),
     } then resolve::general::check_frames
 }
 
 impl Time {
+    /// Alternatives for the simulated time.
+    pub(crate) const DURATION: &'static [Key] = &[
+        Key {
+            name: "duration",
+            ..key(
+                Quantity(&TIME, Positive),
+                RequiredUnless("frames"),
+                "simulated time: an integer number of frames, at most one million",
+            )
+        },
+        Key {
+            name: "frames",
+            ..key(Integer(1, 1_000_000), RequiredUnless("duration"), "number of the last frame, in place of `duration`")
+        },
+    ];
+
+    /// Alternatives for the time between two frames.
+    pub(crate) const INTERVAL: &'static [Key] = &[
+        Key { name: "frame", ..key(Quantity(&TIME, Positive), RequiredUnless("fps"), "time between two frames") },
+        Key {
+            name: "fps",
+            ..key(
+                Number(Closed(1e-3, 1e9)),
+                RequiredUnless("frame"),
+                "frames per simulated second, in place of `frame`; also the default of `render.fps`",
+            )
+        },
+    ];
+
+    /// Number in images and exports of a frame of the run.
+    pub fn shown_frame(&self, frame: u64) -> u64 {
+        frame + u64::from(self.start_frame)
+    }
+
     /// Number of the last frame; frame 0 is the initial state.
     pub fn last_frame(&self) -> u32 {
         (self.duration / self.frame).round() as u32

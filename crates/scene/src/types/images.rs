@@ -267,8 +267,11 @@ section! {
         /// Whether wet paths and films on solids are drawn.
         pub wet_paths: bool = image_key(Boolean, Value("true"), "whether wet paths and films on solids are drawn"),
         /// Frames per second of the video.
-        pub fps: f64 = key(Number(Closed(0.1, 1000.0)), Value("30"), "frames per second of the video")
-            .affecting(Affects::Video),
+        pub fps: f64 = key(
+            Number(Closed(0.1, 1000.0)),
+            Derived("`time.fps`, else 30"),
+            "frames per second of the video"
+        ).affecting(Affects::Video) => resolve::general::video_rate,
     } then resolve::images::check_render
 }
 

@@ -4,6 +4,7 @@ use sessile_import::{ImportError, import_model};
 use sessile_output::OutputError;
 
 use crate::args::ImportArgs;
+use crate::commands::boxes::boxes;
 use crate::failure::Failure;
 use crate::stderr;
 
@@ -15,6 +16,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     })?;
     done.notices.iter().for_each(|notice| stderr::line(notice));
     let solids = if done.solids == 1 { "1 solid".to_owned() } else { format!("{} solids", done.solids) };
+    boxes(&done.boxes).lines().for_each(stderr::line);
     let scene = super::quoted(&done.scene.to_string_lossy());
     stderr::line(&format!(
         "imported {solids} to {scene}; check it with `sessile check {scene}`, run it with `sessile run {scene}`"

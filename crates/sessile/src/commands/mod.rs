@@ -2,6 +2,7 @@
 //! to standard error.
 
 pub mod bench;
+mod boxes;
 pub mod check;
 pub mod dataset;
 pub mod export;

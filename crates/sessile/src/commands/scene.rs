@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sessile_import::{is_importable, is_model};
 use sessile_scene::{Folder, Parsed, Scene, parse_file, parse_str};
 use sessile_sim::scenes::{SCENES, ShippedScene};
 
@@ -26,6 +27,9 @@ pub fn overrides(args: &SceneArgs) -> Vec<String> {
 
 /// The scene with the given overrides, and its warnings.
 pub fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
+    if path.is_file() && is_model(path) {
+        return Err(Failure::wrong(model_instead_of_scene(path)));
+    }
     if path.exists() {
         return parse_file(path, sets).map_err(Failure::wrong);
     }
@@ -36,6 +40,30 @@ pub fn read(path: &Path, sets: &[String]) -> Result<Parsed, Failure> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     parse_str(&format!("{} (built-in scene)", shipped.name), shipped.text, sets, &Folder::new(&here))
         .map_err(Failure::wrong)
+}
+
+/// Says what to do with a model in place of a scene.
+fn model_instead_of_scene(path: &Path) -> String {
+    let (model, scene) = (path.to_string_lossy(), path.with_extension("toml"));
+    let scene = super::quoted(&scene.to_string_lossy());
+    let advice = if is_importable(path) {
+        format!(
+            "`sessile import {} --as {scene}` creates a scene with it, which `sessile run {scene}` runs",
+            super::quoted(&model)
+        )
+    } else {
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        match ending.as_str() {
+            "ply" | "stl" => format!(
+                "a scene names it as a solid, with shape = \"mesh\" and file = \"{model}\"; `sessile scenes` lists \
+                 scenes to start from"
+            ),
+            _ => "save it as USD (.usdc), glTF (.glb) or OBJ in the program it comes from; `sessile import` creates a \
+                  scene from such a file"
+                .to_owned(),
+        }
+    };
+    format!("{model} is a 3D model, not a scene: {advice}")
 }
 
 fn missing(path: &Path) -> String {

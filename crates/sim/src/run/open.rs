@@ -11,8 +11,9 @@ use sessile_frames::{
 };
 use sessile_scene::{RunRelation, Scene, parse_file, print, same_run};
 
-use super::saved::{Identity, RunState};
+use super::saved::Identity;
 use super::{RunError, RunOptions};
+use crate::stepper::StepperState;
 
 /// What to do with the run.
 pub(super) enum Start {
@@ -27,7 +28,7 @@ pub(super) struct Opened {
     pub folder: RunFolder,
     pub info: RunInfo,
     /// State of the run and of the model to resume from; `None` for a new run.
-    pub resume_from: Option<(RunState, Vec<u8>)>,
+    pub resume_from: Option<(StepperState, Vec<u8>)>,
 }
 
 pub(super) fn open(
@@ -121,8 +122,8 @@ fn resume(
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Start, RunError> {
-    let (state, model) = RunState::from_checkpoint(checkpoint, identity, &options.out)?;
-    folder.remove_after(Some(u64::from(state.frame)))?;
+    let (state, model) = StepperState::from_checkpoint(checkpoint, identity, &options.out)?;
+    folder.remove_after(Some(u64::from(state.frame)), u64::from(scene.time.start_frame))?;
     folder.write_scene(&print(scene))?;
     info.threads = rayon::current_num_threads();
     info.status = RunStatus::Running;

@@ -4,24 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use sessile_frames::names::safe_names;
-use sessile_frames::{
-    Activity, FrameId, FrameMeasures, MeasureError, Progress, RunFolder, RunInfo, RunStatus, StageSeconds,
-};
+use sessile_frames::{Activity, FrameId, Progress, RunFolder, RunInfo, RunStatus, StageSeconds};
 use sessile_model::{Model, StageTimer};
 use sessile_scene::types::Scene;
 
 use super::open::{Opened, Start, open};
-use super::saved::{Identity, RunState};
+use super::saved::Identity;
 use super::{RunError, RunOptions, RunOutcome};
 use crate::build::{BuildError, Built};
 use crate::clock::{StageClock, StageTime};
 use crate::estimate::Estimate;
-use crate::measuring::measure_frame;
-use crate::settle::DropPose;
-
-/// A step that ends within this fraction of a frame interval before a frame counts as having
-/// reached it.
-const FRAME_TOLERANCE: f64 = 1e-9;
+use crate::stepper::{MeasuredFrame, StepFailure, Stepper, StepperState};
 
 pub(super) fn run(
     build: impl FnOnce(&Scene) -> Result<Built, BuildError>,
@@ -53,14 +46,13 @@ struct Runner<'a> {
     scene: &'a Scene,
     options: &'a RunOptions,
     identity: Identity,
-    model: Box<dyn Model>,
+    stepper: Stepper,
     progress: &'a dyn Progress,
     folder: RunFolder,
     info: RunInfo,
     /// Names of the solids in file and folder names.
     solid_names: Vec<String>,
     clock: StageClock,
-    state: RunState,
     resumed: bool,
     last_checkpoint: Instant,
 }
@@ -76,7 +68,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, RunError> {
         let Opened { folder, info, resume_from } = opened;
         let resumed = resume_from.is_some();
-        let mut state = RunState::default();
+        let mut state = StepperState::default();
         if let Some((saved, model_state)) = resume_from {
             model.restore(&model_state).map_err(|cause| RunError::Restore { folder: options.out.clone(), cause })?;
             state = saved;
@@ -91,12 +83,11 @@ impl<'a> Runner<'a> {
             options,
             identity,
             solid_names: safe_names(&scene.solids.iter().map(|solid| solid.name.as_str()).collect::<Vec<_>>()),
-            model,
+            stepper: Stepper::resumed(scene.clone(), model, state),
             progress,
             folder,
             clock: StageClock::starting_from(spent.collect()),
             info,
-            state,
             resumed,
             last_checkpoint: Instant::now(),
         })
@@ -112,16 +103,15 @@ impl<'a> Runner<'a> {
         }
         let last = self.scene.time.last_frame();
         let interval = self.scene.time.frame;
-        let activity = Activity::Simulate { start: self.model.time() / interval, interval };
+        let activity = Activity::Simulate { start: self.stepper.model().time() / interval, interval };
         self.progress.begin(activity, last as usize);
         self.report_progress();
         let mut settled = self.at_rest();
-        while self.state.frame < last && !settled {
+        while self.stepper.frame_number() < last && !settled {
             if !self.step_to_next_frame(stop)? {
                 self.write_checkpoint()?;
-                return Ok(RunOutcome::Stopped { frame: self.state.frame });
+                return Ok(RunOutcome::Stopped { frame: self.stepper.frame_number() });
             }
-            self.state.frame += 1;
             self.write_frame()?;
             settled = self.at_rest();
             if self.checkpoint_is_due() {
@@ -131,55 +121,51 @@ impl<'a> Runner<'a> {
             self.report_progress();
         }
         self.write_checkpoint()?;
-        Ok(RunOutcome::Done { frame: self.state.frame, settled })
+        Ok(RunOutcome::Done { frame: self.stepper.frame_number(), settled })
     }
 
     /// Steps until the time of the next frame or a request to stop; returns whether the time was
     /// reached.
     fn step_to_next_frame(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
-        let interval = self.scene.time.frame;
-        let target = f64::from(self.state.frame + 1) * interval;
-        while target - self.model.time() > FRAME_TOLERANCE * interval {
+        let target = self.stepper.next_frame_time();
+        let next = self.stepper.frame_number() + 1;
+        while self.stepper.frame_number() < next {
             if stop.load(Ordering::SeqCst) {
                 return Ok(false);
             }
-            self.step(target)?;
-            if self.options.checkpoint_seconds > 0.0 && self.checkpoint_is_due() {
+            let result = self.stepper.step(target, &mut self.clock);
+            self.clock.pause();
+            result.map_err(|failure| self.step_error(failure))?;
+            for text in self.stepper.take_notices() {
+                self.progress.notice(&text);
+            }
+            // A checkpoint between frames never counts a frame that is not written yet.
+            let between = self.stepper.frame_number() < next;
+            if between && self.options.checkpoint_seconds > 0.0 && self.checkpoint_is_due() {
                 self.write_checkpoint()?;
             }
-            self.report_progress();
+            if between {
+                self.report_progress();
+            }
         }
         Ok(true)
     }
 
-    /// Makes one step, at most to the time `target`, in s.
-    fn step(&mut self, target: f64) -> Result<(), RunError> {
-        let time = self.model.time();
-        let report = self.model.step(target - time, &mut self.clock);
-        self.clock.pause();
-        let (step, frame) = (self.state.steps.count, self.state.frame);
-        let report = report.map_err(|cause| RunError::Step {
-            step,
-            frame,
-            time,
-            cause: Box::new(cause),
-            command: self.options.command.clone(),
-        })?;
-        // Also false if the time is NaN.
-        let advanced = self.model.time() > time;
-        if !advanced {
-            return Err(RunError::Stuck { step, time, dt: report.dt });
+    fn step_error(&self, failure: StepFailure) -> RunError {
+        match failure {
+            StepFailure::Model { step, time, cause } => RunError::Step {
+                step,
+                frame: self.stepper.frame_number(),
+                time,
+                cause,
+                command: self.options.command.clone(),
+            },
+            StepFailure::Stuck { step, time, dt } => RunError::Stuck { step, time, dt },
         }
-        self.state.steps.record(report.dt, report.stages.iter());
-        self.state.pending_events.extend(report.events);
-        for text in self.model.notices() {
-            self.progress.notice(&text);
-        }
-        Ok(())
     }
 
     fn at_rest(&self) -> bool {
-        self.scene.time.settle && self.state.settling.at_rest(self.scene)
+        self.scene.time.settle && self.stepper.at_rest()
     }
 
     fn checkpoint_is_due(&self) -> bool {
@@ -189,17 +175,9 @@ impl<'a> Runner<'a> {
     /// Writes the current frame. It is measured first, so that nothing is written of an invalid
     /// one.
     fn write_frame(&mut self) -> Result<(), RunError> {
-        let number = u64::from(self.state.frame);
-        self.clock.enter("build frame");
-        let mut frame = self.model.frame();
-        frame.time = f64::from(self.state.frame) * self.scene.time.frame;
-        frame.liquid =
-            frame.liquid.tessellate_if_few().map_err(|reason| MeasureError::Instance { frame: number, reason })?;
-        let fields = if self.scene.output.fields { self.model.fields() } else { None };
-
-        self.clock.enter("measure");
-        let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        let measures = measure_frame(&frame, number, &self.state.pending_events, self.model.world(), planar)?;
+        let fields = if self.scene.output.fields { self.stepper.model().fields() } else { None };
+        let MeasuredFrame { frame, measures } = self.stepper.measured(&mut self.clock)?;
+        let number = measures.frame;
 
         self.clock.enter("write");
         let id = FrameId { frame: number, time: frame.time };
@@ -215,21 +193,15 @@ impl<'a> Runner<'a> {
         self.folder.append_measures(&measures)?;
         self.clock.pause();
 
-        self.state.pending_events.clear();
-        self.observe_rest(&measures);
+        if self.scene.time.settle {
+            self.stepper.observe_rest(&measures);
+        }
         self.info.frames = number + 1;
         Ok(())
     }
 
-    fn observe_rest(&mut self, measures: &FrameMeasures) {
-        if self.scene.time.settle {
-            let drops = measures.drops.iter().map(DropPose::from).collect();
-            self.state.settling.observe(measures.time, drops, &self.scene.liquid, self.scene.world.planar);
-        }
-    }
-
     fn write_missing_solids(&self) -> Result<(), RunError> {
-        for (name, solid) in self.solid_names.iter().zip(self.model.world().solids()) {
+        for (name, solid) in self.solid_names.iter().zip(self.stepper.model().world().solids()) {
             if !self.folder.solid_path(name).exists() {
                 self.folder.write_solid(name, &solid.mesh_once())?;
             }
@@ -239,7 +211,8 @@ impl<'a> Runner<'a> {
 
     fn write_checkpoint(&mut self) -> Result<(), RunError> {
         self.clock.enter("checkpoint");
-        let checkpoint = self.state.to_checkpoint(&self.identity, self.model.time(), self.model.save());
+        let model = self.stepper.model();
+        let checkpoint = self.stepper.state().to_checkpoint(&self.identity, model.time(), model.save());
         self.folder.write_checkpoint(&checkpoint)?;
         self.clock.pause();
         self.last_checkpoint = Instant::now();
@@ -250,7 +223,7 @@ impl<'a> Runner<'a> {
         let seconds =
             |total: &StageTime| StageSeconds { wall_seconds: total.wall_seconds, cpu_seconds: total.cpu_seconds };
         self.info.stages = self.clock.totals().iter().map(|total| (total.name.clone(), seconds(total))).collect();
-        self.info.steps = self.state.steps.clone();
+        self.info.steps = self.stepper.state().steps.clone();
         Ok(self.folder.write_info(&self.info)?)
     }
 
@@ -277,8 +250,9 @@ impl<'a> Runner<'a> {
     }
 
     fn report_progress(&self) {
-        let position = self.model.time() / self.scene.time.frame;
-        let fraction = (position - f64::from(self.state.frame)).clamp(0.0, 1.0);
-        self.progress.advance(self.state.frame as usize, fraction);
+        let position = self.stepper.model().time() / self.scene.time.frame;
+        let frame = self.stepper.frame_number();
+        let fraction = (position - f64::from(frame)).clamp(0.0, 1.0);
+        self.progress.advance(frame as usize, fraction);
     }
 }

@@ -6,13 +6,14 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Block, Checkpoint, Event, RunPosition, StepTotals};
+use sessile_frames::{Block, Checkpoint, RunPosition, StepTotals};
 use sessile_scene::simulation_identity;
 use sessile_scene::types::Scene;
 
 use super::RunError;
 use super::assets::{self, Asset};
 use crate::settle::Settling;
+use crate::stepper::StepperState;
 
 /// Block of the model's state.
 const MODEL: &str = "model";
@@ -20,19 +21,6 @@ const MODEL: &str = "model";
 const RUN: &str = "run";
 /// Block of the step totals, as JSON. Checkpoints of format version 1 have none.
 const STEPS: &str = "steps";
-
-/// State of a run between two steps, except for the model's state.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct RunState {
-    /// Last frame written.
-    pub frame: u32,
-    /// Totals over all steps since the initial state.
-    pub steps: StepTotals,
-    /// Events since that frame.
-    pub pending_events: Vec<Event>,
-    /// Rest detection.
-    pub settling: Settling,
-}
 
 /// The block `run`, in postcard. Events are JSON text, because their serialization needs field
 /// names.
@@ -60,9 +48,9 @@ impl Identity {
     }
 }
 
-impl RunState {
+impl StepperState {
     /// A checkpoint of this state.
-    pub fn to_checkpoint(&self, identity: &Identity, time: f64, model: Vec<u8>) -> Checkpoint {
+    pub(super) fn to_checkpoint(&self, identity: &Identity, time: f64, model: Vec<u8>) -> Checkpoint {
         let saved = SavedRun {
             scene: identity.scene,
             assets: identity.assets.clone(),
@@ -82,7 +70,7 @@ impl RunState {
 
     /// The state in a checkpoint, and the model's state, if they belong to the run of this
     /// `identity`.
-    pub fn from_checkpoint<'a>(
+    pub(super) fn from_checkpoint<'a>(
         checkpoint: &'a Checkpoint,
         identity: &Identity,
         folder: &Path,

@@ -13,7 +13,7 @@ pub fn empty() -> Scene {
         model: ModelKind::Volume,
         fidelity: Fidelity::Physical,
         seed: 1,
-        time: Time { duration: 1.0, frame: 0.1, settle: false },
+        time: Time { duration: 1.0, frame: 0.1, start_frame: 0, settle: false },
         liquid: Liquid::water(),
         liquid_preset: &sessile_wetting::liquid_presets()[0],
         world: WorldSettings {

@@ -1,7 +1,11 @@
-"""Builds a scene of drops in Blender; written by sessile.
+"""Adds drops to Blender as a collection; written by sessile.
 
-Open it with `blender --python THIS`; `blender -b --python THIS -f 12` renders frame 12.
-Requires Blender 4.2 or later. Lengths are in meters; the y axis of the run is Blender's z axis.
+`blender --python THIS` shows them in a scene of their own, ready to render, and
+`blender -b --python THIS -f 12` renders frame 12. In a file that has been saved, for example
+`blender shot.blend --python THIS`, the collection is added to the open scene: its camera, world,
+frame range and render settings stay as they are, and the lights of the run are switched off.
+Nothing in the file is removed. Requires Blender 4.2 or later. Lengths are in meters; the y axis of
+the run is Blender's z axis.
 """
 
 import math
@@ -27,9 +31,15 @@ def socket(node, *names):
     raise KeyError(names)
 
 
+def with_nodes(data):
+    """Give a material or a world its nodes; from 5.0 on it always has them."""
+    if bpy.app.version < (5, 0, 0):
+        data.use_nodes = True
+
+
 def empty_material(name):
     material = bpy.data.materials.new(name)
-    material.use_nodes = True
+    with_nodes(material)
     nodes = material.node_tree.nodes
     nodes.clear()
     output = nodes.new("ShaderNodeOutputMaterial")
@@ -113,8 +123,9 @@ def solid_material(solid):
     return material
 
 
-def import_run():
-    """Import the meshes and assign their materials."""
+def import_run(scene, collection):
+    """Import the meshes into the collection and assign their materials."""
+    before = set(bpy.data.objects)
     bpy.ops.wm.usd_import(
         filepath=os.path.join(FILES, "run.usdc"),
         import_materials=False,
@@ -122,14 +133,20 @@ def import_run():
         import_cameras=False,
         set_frame_range=False,
     )
-    meshes = {o.name.split(".")[0]: o for o in bpy.data.objects if o.type == "MESH"}
+    imported = [o for o in bpy.data.objects if o not in before]
+    for o in imported:
+        for other in list(o.users_collection):
+            other.objects.unlink(o)
+        collection.objects.link(o)
+    # The file may have objects of the same names already, so the new ones may end in a number.
+    meshes = {o.name.split(".")[0]: o for o in imported if o.type == "MESH"}
     liquid = meshes.pop("Liquid")
     liquid.data.materials.clear()
     liquid.data.materials.append(water())
-    for modifier in liquid.modifiers:
-        if modifier.type == "MESH_SEQUENCE_CACHE":
-            # Velocities are in simulated time; the video may be slower or faster.
-            modifier.velocity_scale = SETTINGS["seconds_per_frame"] * SETTINGS["fps"]
+    # Velocities are in simulated time; the video may be slower or faster.
+    rate = scene.render.fps / scene.render.fps_base
+    film = liquid.modifiers.new("Film velocity", "NODES")
+    film.node_group = velocity_group(SETTINGS["seconds_per_frame"] * rate)
     contact = liquid.modifiers.new("Contact with solids", "NODES")
     contact.node_group = contact_group()
     for solid in SETTINGS["solids"]:
@@ -137,6 +154,32 @@ def import_run():
         mesh.data.materials.clear()
         mesh.data.materials.append(solid_material(solid))
     return liquid
+
+
+def velocity_group(factor):
+    """Create geometry nodes that scale velocities for motion blur.
+
+    The scale of the mesh sequence cache has no effect on USD files.
+    """
+    group = bpy.data.node_groups.new("Film velocity", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes, links = group.nodes, group.links
+    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
+    velocity = nodes.new("GeometryNodeInputNamedAttribute")
+    velocity.data_type = "FLOAT_VECTOR"
+    velocity.inputs["Name"].default_value = "velocity"
+    scale = nodes.new("ShaderNodeVectorMath")
+    scale.operation = "SCALE"
+    scale.inputs["Scale"].default_value = factor
+    store = nodes.new("GeometryNodeStoreNamedAttribute")
+    store.data_type, store.domain = "FLOAT_VECTOR", "POINT"
+    store.inputs["Name"].default_value = "velocity"
+    links.new(begin.outputs[0], store.inputs["Geometry"])
+    links.new(velocity.outputs["Attribute"], scale.inputs[0])
+    links.new(scale.outputs[0], store.inputs["Value"])
+    links.new(store.outputs[0], end.inputs[0])
+    return group
 
 
 def contact_group():
@@ -180,7 +223,8 @@ def contact_group():
     return group
 
 
-def camera(scene):
+def camera(collection):
+    """Add the camera of the run."""
     settings = SETTINGS["camera"]
     data = bpy.data.cameras.new("Camera")
     data.sensor_fit = "VERTICAL"
@@ -193,20 +237,20 @@ def camera(scene):
         data.dof.aperture_fstop = data.lens * 1e-3 / settings["aperture"]
         data.dof.aperture_blades = settings["blades"]
     eye = bpy.data.objects.new("Camera", data)
-    scene.collection.objects.link(eye)
+    collection.objects.link(eye)
     for key in settings["keys"]:
         eye.location = z_up(key["eye"])
         eye.rotation_euler = (z_up(key["look_at"]) - eye.location).to_track_quat("-Z", "Y").to_euler()
         if len(settings["keys"]) > 1:
             eye.keyframe_insert("location", frame=key["frame"])
             eye.keyframe_insert("rotation_euler", frame=key["frame"])
-    scene.camera = eye
+    return eye
 
 
-def lights(scene):
+def environment():
+    """Create a world with the environment of the run."""
     world = bpy.data.worlds.new("Environment")
-    scene.world = world
-    world.use_nodes = True
+    with_nodes(world)
     nodes, links = world.node_tree.nodes, world.node_tree.links
     nodes.clear()
     output, background = nodes.new("ShaderNodeOutputWorld"), nodes.new("ShaderNodeBackground")
@@ -219,6 +263,11 @@ def lights(scene):
     links.new(mapping.outputs[0], image.inputs["Vector"])
     links.new(image.outputs[0], background.inputs["Color"])
     links.new(background.outputs[0], output.inputs["Surface"])
+    return world
+
+
+def lights(collection):
+    """Add the sun and the area lights of the run."""
     sun = SETTINGS["sun"]
     if sun:
         data = bpy.data.lights.new("Sun", "SUN")
@@ -227,7 +276,7 @@ def lights(scene):
         data.color = [c / brightest for c in sun["color"]] if brightest > 0 else (1, 1, 1)
         light = bpy.data.objects.new("Sun", data)
         light.rotation_euler = (-z_up(sun["towards"])).to_track_quat("-Z", "Y").to_euler()
-        scene.collection.objects.link(light)
+        collection.objects.link(light)
     for k, area_light in enumerate(SETTINGS["area_lights"]):
         data = bpy.data.lights.new(f"Area light {k + 1}", "AREA")
         brightest = max(area_light["color"])
@@ -238,7 +287,7 @@ def lights(scene):
         light = bpy.data.objects.new(data.name, data)
         light.location = z_up(area_light["center"])
         light.rotation_euler = (z_up(area_light["look_at"]) - light.location).to_track_quat("-Z", "Y").to_euler()
-        scene.collection.objects.link(light)
+        collection.objects.link(light)
 
 
 def settings(scene):
@@ -261,14 +310,28 @@ def settings(scene):
 
 
 def main():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene = bpy.context.scene
-    scene.name = SETTINGS["title"][:60] or "Drops"
-    settings(scene)
-    import_run()
-    camera(scene)
-    lights(scene)
-    scene.frame_set(SETTINGS["frames"][0])
+    own_scene = not bpy.data.filepath
+    name = SETTINGS["title"][:60] or "Drops"
+    scene = bpy.data.scenes.new(name) if own_scene else bpy.context.scene
+    if own_scene and bpy.context.window:
+        bpy.context.window.scene = scene
+    collection = bpy.data.collections.new(name)
+    scene.collection.children.link(collection)
+    if own_scene:
+        settings(scene)
+        scene.world = environment()
+    with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        import_run(scene, collection)
+    eye = camera(collection)
+    lights_off = bpy.data.collections.new(f"{name} lights"[:60])
+    collection.children.link(lights_off)
+    lights(lights_off)
+    if own_scene or scene.camera is None:
+        scene.camera = eye
+    if own_scene:
+        scene.frame_set(SETTINGS["frames"][0])
+    else:
+        lights_off.hide_render = lights_off.hide_viewport = True
 
 
 main()

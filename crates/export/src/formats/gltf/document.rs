@@ -100,9 +100,9 @@ impl<'a> Document<'a> {
         self.job.source.scene.render.fps
     }
 
-    /// Number of the `k`-th exported frame.
+    /// Number of the `k`-th exported frame, counted from `time.start_frame`.
     pub fn frame_number(&self, k: usize) -> u64 {
-        self.job.source.frames[k]
+        self.job.source.shown(self.job.source.frames[k])
     }
 
     /// Adds a view of a part of the buffer.

@@ -32,6 +32,7 @@ mod types {
     pub const PATH_LIST: u64 = 34;
     pub const TOKEN_VECTOR: u64 = 41;
     pub const TIME_SAMPLES: u64 = 46;
+    pub const DOUBLE_VECTOR: u64 = 48;
 }
 use types::*;
 
@@ -79,16 +80,52 @@ impl Reader<'_> {
             }
             PATH_LIST => self.path_list(tables, payload),
             TIME_SAMPLES if depth == 0 => {
-                // Skip the times, then read the first of the values.
-                let offset = self.size(payload)?;
-                let values = payload + offset + 8;
-                let at = values + self.size(values)?;
-                if self.size(at)? == 0 { Ok(UsdValue::Nothing) } else { self.value(tables, self.u64(at + 8)?, 1) }
+                let first = self.samples(tables, bits, false)?.into_iter().next();
+                Ok(first.map_or(UsdValue::Nothing, |(_, value)| value))
             }
             TIME_SAMPLES => Ok(UsdValue::Nothing),
             _ if inlined => Ok(UsdValue::Numbers(inlined_numbers(kind, payload as u32, count))),
             _ => Ok(UsdValue::Numbers(numbers(self.slice(payload, size)?, kind))),
         }
+    }
+
+    /// All samples of an animated transform; the first and, without its value, the last of another
+    /// attribute.
+    pub(super) fn samples(&self, tables: &Tables, bits: u64, all: bool) -> Parsed<Vec<(f64, UsdValue)>> {
+        let payload = (bits & 0xffff_ffff_ffff) as usize;
+        if bits >> 48 & 0xff != TIME_SAMPLES {
+            return Ok(Vec::new());
+        }
+        let times_at = payload.checked_add(self.size(payload)?).ok_or("an offset is out of range")?;
+        let values = times_at + 8;
+        let values_at = values.checked_add(self.size(values)?).ok_or("an offset is out of range")?;
+        let count = self.size(values_at)?;
+        if count > MAX_ENTRIES {
+            return Err(format!("{count} time samples are too many"));
+        }
+        let times = self.times(self.u64(times_at)?)?;
+        let mut samples = Vec::new();
+        for k in 0..count {
+            let time = times.get(k).copied().unwrap_or(k as f64);
+            let wanted = all || k == 0;
+            let value =
+                if wanted { self.value(tables, self.u64(values_at + 8 + 8 * k)?, 1)? } else { UsdValue::Nothing };
+            samples.push((time, value));
+            if !all && k == 1 {
+                break;
+            }
+        }
+        Ok(samples)
+    }
+
+    /// The times of samples: a vector of doubles.
+    fn times(&self, bits: u64) -> Parsed<Vec<f64>> {
+        let payload = (bits & 0xffff_ffff_ffff) as usize;
+        if bits >> 48 & 0xff != DOUBLE_VECTOR {
+            return Ok(Vec::new());
+        }
+        let count = self.size(payload)?;
+        Ok(numbers(self.slice(payload + 8, count.checked_mul(8).ok_or("too many times")?)?, DOUBLE))
     }
 
     fn array(&self, tables: &Tables, kind: u64, size: usize, offset: usize, compressed: bool) -> Parsed<UsdValue> {
