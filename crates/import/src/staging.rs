@@ -1,9 +1,9 @@
 //! Camera, ground and lights for models that have none.
 //!
-//! Water is seen by its highlights and by what it refracts, so a model without a camera is set up as
-//! a photographer would: a three-quarter view from the front and slightly above, on a dark glossy
-//! ground, with one small bright light, a second one behind that draws bright rims, and a lens wide
-//! enough to blur the background.
+//! Water is seen by its highlights and by what it refracts, so a model without a camera is set up
+//! as a photographer would: a three-quarter view from the front and slightly above, on a dark
+//! glossy ground, with one small bright light, a second one behind that draws bright rims, and a
+//! lens wide enough to blur the background.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ pub fn write_staging(text: &mut String, model: &Model, names: &[String]) {
         );
     }
     let distance = 1.1 * radius / (0.5 * FOV.to_radians()).sin();
-    let lamp = |direction: DVec3| millimeters(middle + 4.0 * radius * direction.normalize());
+    let light_at = |direction: DVec3| millimeters(middle + 4.0 * radius * direction.normalize());
     let _ = write!(
         text,
         "# The model has no camera: a three-quarter view, with a small bright light and one behind for bright rims.\n\
@@ -57,10 +57,10 @@ pub fn write_staging(text: &mut String, model: &Model, names: &[String]) {
         millimeters(middle + distance * TOWARDS_CAMERA.normalize()),
         millimeters(middle),
         rounded(1e3 * distance / DISTANCE_PER_APERTURE),
-        lamp(DVec3::new(-0.7, 1.0, 0.6)),
+        light_at(DVec3::new(-0.7, 1.0, 0.6)),
         millimeters(middle),
         rounded(400.0 * radius),
-        lamp(DVec3::new(-0.3, 0.8, -1.0)),
+        light_at(DVec3::new(-0.3, 0.8, -1.0)),
         millimeters(middle),
         rounded(400.0 * radius),
     );

@@ -4,17 +4,18 @@
 //! hemisphere: few camera paths that are reflected find it, and none in a drop of a pixel's size.
 //! But neighboring samples of a pixel are reflected into directions that differ by the curvature of
 //! the drop: a sample stands for a cone of them. With the curvature `κ` of the drop and a width `w`
-//! there of three samples, the cone's half angle is `β = 2 κ w`. Every light that is smaller than the
-//! cone is sampled, and its light counts in the cone with uniform density,
+//! there of three samples, the cone's half angle is `β = 2 κ w`. Every light that is smaller than
+//! the cone is sampled, and its light counts in the cone with uniform density,
 //!
 //! ```text
 //! R L / (2π (1 − cos β) p)    within β of the reflected direction, else 0
 //! ```
 //!
-//! with the reflectance `R` halfway between camera and light, the light's radiance `L` and the probability density `p` of its sample.
-//! The reflected path then does not see those lights. This blurs a reflection by the distance
-//! between the samples of a pixel, which vanishes as their number grows (kaplanyan2013), and
-//! conserves its energy: a sphere reflects parallel light evenly into all directions.
+//! with the reflectance `R` halfway between camera and light, the light's radiance `L` and the
+//! probability density `p` of its sample. The reflected path then does not see those lights. This
+//! blurs a reflection by the distance between the samples of a pixel, which vanishes as their
+//! number grows (kaplanyan2013), and conserves its energy: a sphere reflects parallel light evenly
+//! into all directions.
 
 use glam::Vec3;
 
@@ -44,8 +45,8 @@ impl Glints {
 }
 
 impl PathState<'_> {
-    /// Adds the light of small lamps and suns that a drop reflects towards the camera. Returns which
-    /// lights are accounted for.
+    /// Adds what a drop reflects of small lights towards the camera. Returns which lights are
+    /// accounted for.
     pub(super) fn sample_glints(&mut self, at: &SurfaceInteraction, reflected: Vec3, sampler: &mut Sampler) -> Glints {
         let scene = self.scene;
         let seen_directly = self.depth == 0 && !self.scattered && self.media.is_air();
