@@ -20,8 +20,6 @@ const WATER_F0: f32 = 0.02;
 
 /// Roughness α of a water film.
 const FILM_ALPHA: f32 = 0.03;
-/// Share of the diffuse light that a film on a surface without pores keeps inside by reflection.
-const FILM_ABSORPTION: f32 = 0.12;
 
 /// Refractive index of window glass.
 const GLASS_INDEX: f32 = 1.5;
@@ -119,10 +117,10 @@ impl BsdfParameters {
     /// The same where the texture has a given color.
     pub fn bsdf_with_color(&self, color: Vec3, outside: f32, wetness: f32) -> Bsdf {
         if self.specular == SpecularLobe::Conductor {
-            // A film on a conductor in air is smoother than it, and dims it slightly.
+            // A film on a conductor in air is smoother than it.
             let film = if outside > 1.001 { 0.0 } else { wetness };
             let alpha = self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film;
-            let specular = Some(Ggx { alpha, f0: color * (1.0 - WATER_F0 * film) });
+            let specular = Some(Ggx { alpha, f0: color });
             return Bsdf { specular, diffuse: Vec3::ZERO, transmittance: Vec3::ZERO };
         }
         let p = INNER_REFLECTANCE * wetness * self.porosity;
@@ -137,7 +135,6 @@ impl BsdfParameters {
         // Under liquid of nearly the coat's index the specular lobe is not worth the samples.
         let specular = (f0 > 1e-3)
             .then(|| Ggx { alpha: self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film, f0: Vec3::splat(f0) });
-        let color = color * (1.0 - FILM_ABSORPTION * film);
         Bsdf { specular, diffuse: color * (Vec3::ONE - self.transmittance), transmittance: color * self.transmittance }
     }
 }

@@ -69,11 +69,11 @@ impl Covers {
     fn update(&mut self, triangle: f64) {
         (self.product, self.num_zeros) = ([1.0; 2], [0; 2]);
         for left in self.by_maker.values().map(|cover| cover.left(triangle)) {
-            for axis in 0..2 {
-                if left[axis] > 0.0 {
-                    self.product[axis] *= left[axis];
+            for ((product, num_zeros), left) in self.product.iter_mut().zip(&mut self.num_zeros).zip(left) {
+                if left > 0.0 {
+                    *product *= left;
                 } else {
-                    self.num_zeros[axis] += 1;
+                    *num_zeros += 1;
                 }
             }
         }

@@ -100,5 +100,7 @@ pub const PARAMETERS: Parameters = Parameters {
 pub const MAX_SEGMENTS: usize = 8;
 /// Largest number of fine spots along a cell's side: their square and one more bit fit a word.
 pub const MAX_FINE: u32 = 5;
+/// Time between two passes of the paper mode where the scene gives none, in s.
+pub const PASS_INTERVAL: f64 = 0.04;
 /// Key of the dew's random streams among those of the seed.
 pub const DEW_STREAM: u64 = 0xdeed;

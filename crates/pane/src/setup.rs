@@ -11,7 +11,7 @@ use crate::automaton::Weights;
 use crate::error::PaneError;
 use crate::frame::PaneFrame;
 use crate::motion::Overrides;
-use crate::parameters::{MAX_FINE, PARAMETERS};
+use crate::parameters::{MAX_FINE, PARAMETERS, PASS_INTERVAL};
 use crate::substrate::{CellLaws, Substrate};
 
 /// Settings of the pane model.
@@ -80,7 +80,7 @@ impl Setup {
                 residue: scene.pane.residue,
             },
             weights,
-            pass_interval: scene.pane.pass,
+            pass_interval: scene.pane.pass.unwrap_or(PASS_INTERVAL),
             dew_grain: cap::volume(PARAMETERS.dew_grain_radius * cell_size, law.wetting.advancing),
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             law,

@@ -44,13 +44,14 @@ fn displayed_angle(scene: &str) -> f64 {
     angles.iter().sum::<f64>() / angles.len() as f64
 }
 
-/// An edge of the mesh is about a twentieth of the meridian, over which the angle turns by 4°.
+/// An edge of the mesh is about an eleventh of the meridian, over which the surface turns by up to
+/// 14°: its chord is half of that flatter than the surface at the contact line.
 #[test]
 fn a_steep_cap_is_shown_at_its_contact_angle() {
     for degrees in [110.0, 130.0, 150.0] {
         let material = format!("advancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"");
         let angle = displayed_angle(&(tilted(0.0, &material, "") + &cap(8.0, degrees, [0.0; 3])));
-        assert!((angle - degrees).abs() < 5.0, "{degrees}°: {angle}°");
+        assert!((angle - degrees).abs() < 8.0, "{degrees}°: {angle}°");
     }
 }
 

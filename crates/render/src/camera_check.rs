@@ -29,7 +29,7 @@ pub(crate) fn enclosing_drop(liquid: &Surface, point: DVec3) -> Option<u32> {
 /// Signed solid angle of a triangle seen from the origin, from the tangent of its half
 /// (vanoosterom1983, eq. 8); positive from its back.
 fn solid_angle([a, b, c]: [DVec3; 3]) -> f64 {
-    let [la, lb, lc] = [a, b, c].map(|corner| corner.length());
+    let [la, lb, lc] = [a, b, c].map(DVec3::length);
     let volume = a.dot(b.cross(c));
     2.0 * volume.atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
 }

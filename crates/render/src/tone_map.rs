@@ -267,7 +267,7 @@ mod tests {
             let mut before = 0;
             for exposure in [0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 50.0] {
                 let bytes = shown(exposure * Vec3::new(0.9, 0.5, 0.1), view);
-                let [red, green, blue] = bytes.map(|byte| sessile_appearance::linear_from_srgb(byte));
+                let [red, green, blue] = bytes.map(sessile_appearance::linear_from_srgb);
                 assert!(bytes[0] >= before, "{view:?} at {exposure}: darker");
                 before = bytes[0];
                 assert!(red >= green && green >= blue, "{view:?} at {exposure}: {bytes:?}");

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_block_of_film_is_smoothed_and_keeps_its_volume() {
-        let block = map(24, 16, |x, y| [65535, if x < 4 && (6..10).contains(&y) { 1000 } else { 0 }]);
+        let block = map(24, 16, |x, y| if x < 4 && (6..10).contains(&y) { [65535, 1000] } else { [0, 0] });
         let layer = WetLayer::new(&block).unwrap();
         let volume: f32 = layer.texels.iter().map(|t| t.y).sum();
         assert!((volume / 16e-5 - 1.0).abs() < 1e-5, "{volume} m of film instead of 16 texels of 10 µm");

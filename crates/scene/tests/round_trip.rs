@@ -223,7 +223,7 @@ fn pane(r: &mut Random) -> PaneParameters {
         static_weight: r.maybe(|r| 2e3 + r.positive()),
         dynamic_weight: r.maybe(|r| 1e3 + r.unit()),
         residue: r.maybe(Random::unit),
-        pass: r.positive(),
+        pass: r.maybe(Random::positive),
     }
 }
 

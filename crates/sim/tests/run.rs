@@ -204,7 +204,7 @@ fn a_resume_is_reported() {
     run_ball_until(&scene(10, false), &options, 1.0, 13).unwrap();
     let (_, listener) = run_ball(&scene(10, false), &options, 1.0);
     let notices = listener.notices();
-    assert!(matches!(&notices[..], [_, notice] if notice.contains("from frame 2 of 10")), "{notices:?}");
+    assert!(matches!(&notices[..], [_, notice] if notice.contains("from frame 3 of 10, t = 0.0331 s")), "{notices:?}");
 }
 
 #[test]

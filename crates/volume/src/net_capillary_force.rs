@@ -264,11 +264,19 @@ mod tests {
         assert!(uncorrected > 1e-5 && corrected < 1e-15, "{uncorrected:.2e} m/s without, {corrected:.2e} with");
     }
 
-    /// A cap of 75° beside the middle of its cells, on a plane of 75°. The mass of its faces
-    /// differs from its volume by the layer of half a cell at its surface.
+    /// Two caps of 75° that overlap beside the middle of their cells, on a plane of 75°. The mass of
+    /// its faces differs from its volume by the layer of half a cell at its surface.
     #[test]
     fn surface_tension_does_not_move_a_drop_of_one_angle_along_its_plane() {
-        let case = cap_on_plane(75f64.to_radians(), 9.0, DVec3::Y, DVec3::new(0.31, 0.0, -0.17));
+        let (theta, point) = (75f64.to_radians(), DVec3::new(0.31, 0.0, -0.17));
+        let mut case = cap_on_plane(theta, 9.0, DVec3::Y, point);
+        // A second ball of 6 cells that meets the plane at the same angle.
+        let center = point + DVec3::new(6.0, -6.0 * theta.cos(), 4.0);
+        for index in case.grid.tiles.indices() {
+            let ball = (case.grid.center(index) - center).length() - 6.0;
+            let phi = &mut case.phi.values_mut()[index];
+            *phi = phi.min(ball);
+        }
         let found = acceleration(&case.grid.tiles, &case.solids, &case.phi, [0.0; 3]);
         let [uncorrected, corrected] = found.map(|change| change.with_y(0.0).length());
         println!("{uncorrected:.2e} m/s along the plane without the correction, {corrected:.2e} with it");

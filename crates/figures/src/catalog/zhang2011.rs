@@ -33,7 +33,7 @@ const fn figurine(name: &'static str, sets: &'static [&'static str]) -> Panel {
 }
 
 const fn lotus(name: &'static str, sets: &'static [&'static str]) -> Panel {
-    Panel { name, scene: "lotus", sets, quick: &["time.duration=\"0.3 s\""], strip: 4 }
+    Panel { name, scene: "lotus", sets, quick: &["time.duration=\"0.28571428570 s\""], strip: 4 }
 }
 
 pub const FIGURES: &[Figure] = &[

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::error::UsdError;
 use super::integer_coding::{decode_integers, decompress};
-use super::layer::{UsdLayer, UsdPrim, UsdValue};
+use super::layer::{TimeSamples, UsdLayer, UsdPrim, UsdValue};
 
 /// Most entries of any table or array: bounds the memory that a malformed file can claim.
 const MAX_ENTRIES: usize = 1 << 27;
@@ -236,7 +236,8 @@ impl<'a> Reader<'a> {
         let mut layer = UsdLayer::default();
         let mut prims: BTreeMap<String, (UsdPrim, Vec<String>)> = BTreeMap::new();
         let mut roots = Vec::new();
-        let mut properties: Vec<(String, UsdValue, Vec<(f64, UsdValue)>)> = Vec::new();
+        // Path, default value and time samples.
+        let mut properties = Vec::<(String, UsdValue, TimeSamples)>::new();
         for spec in specs {
             let path = tables.paths.get(spec.path).ok_or("a spec refers to a missing path")?;
             let fields = tables.fields_of(spec)?;

@@ -16,6 +16,9 @@ pub enum UsdValue {
     Texts(Vec<String>),
 }
 
+/// Time codes and values of an animated property.
+pub type TimeSamples = Vec<(f64, UsdValue)>;
+
 impl UsdValue {
     pub(super) fn numbers(&self) -> &[f64] {
         if let Self::Numbers(values) = self { values } else { &[] }
@@ -55,7 +58,7 @@ pub struct UsdPrim {
 
 impl UsdPrim {
     /// Stores the samples of a property, of which the first is its value.
-    pub(super) fn set_samples(&mut self, name: &str, samples: Vec<(f64, UsdValue)>) {
+    pub(super) fn set_samples(&mut self, name: &str, samples: TimeSamples) {
         if let Some((_, first)) = samples.first().filter(|(_, first)| *first != UsdValue::Nothing) {
             self.properties.entry(name.to_owned()).or_insert_with(|| first.clone());
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::UsdError;
-use super::layer::{UsdLayer, UsdPrim, UsdValue};
+use super::layer::{TimeSamples, UsdLayer, UsdPrim, UsdValue};
 
 /// Deepest nesting of prims and values.
 const MAX_DEPTH: usize = 200;
@@ -320,7 +320,7 @@ impl Parser<'_> {
     }
 
     /// The values of `{ time: value, … }`.
-    fn samples(&mut self) -> Result<Vec<(f64, UsdValue)>, UsdError> {
+    fn samples(&mut self) -> Result<TimeSamples, UsdError> {
         self.expect(b'{')?;
         let mut samples = Vec::new();
         while !self.eat(b'}') {

@@ -2,16 +2,15 @@
 
 use super::words::words;
 use crate::declare::section;
-use crate::field::section_defaults;
 use crate::quantities::{DAMPING, DRAG, LENGTH, STIFFNESS, TIME, VELOCITY, VOLUME as VOLUME_KIND};
-use crate::schema::Default::{Derived, Value};
+use crate::schema::Default::Derived;
 use crate::schema::Range::{NotNegative, Positive};
 use crate::schema::ValueType::{Boolean, Integer, Number, Quantity, Table as Nested, Word};
 use crate::schema::key;
 
 section! {
     /// `[pane]`; `None` means derived (physical) or the paper's value (reproduction mode).
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct PaneParameters: "[pane]" {
         /// Edge length of a cell, in m.
         pub cell: Option<f64> = key(
@@ -40,17 +39,11 @@ section! {
             "volume left behind in each cell, at most `dynamic_weight`"
         ),
         /// Time between two passes of the algorithm, in s.
-        pub pass: f64 = key(
+        pub pass: Option<f64> = key(
             Quantity(&TIME, Positive),
-            Value("\"40 ms\""),
+            Derived("40 ms"),
             "time between two passes of the algorithm (fidelity = \"paper\"); drops move on evenly in between"
         ),
-    }
-}
-
-impl Default for PaneParameters {
-    fn default() -> Self {
-        section_defaults("pane")
     }
 }
 

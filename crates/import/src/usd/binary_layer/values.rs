@@ -4,7 +4,7 @@
 //! payload of 48 bits that is either the value itself or its offset in the file (openusd).
 
 use super::{MAX_ENTRIES, Parsed, Reader, Tables};
-use crate::usd::layer::UsdValue;
+use crate::usd::layer::{TimeSamples, UsdValue};
 
 /// Types of values, numbered as in the file.
 mod types {
@@ -91,7 +91,7 @@ impl Reader<'_> {
 
     /// All samples of an animated transform; the first and, without its value, the last of another
     /// attribute.
-    pub(super) fn samples(&self, tables: &Tables, bits: u64, all: bool) -> Parsed<Vec<(f64, UsdValue)>> {
+    pub(super) fn samples(&self, tables: &Tables, bits: u64, all: bool) -> Parsed<TimeSamples> {
         let payload = (bits & 0xffff_ffff_ffff) as usize;
         if bits >> 48 & 0xff != TIME_SAMPLES {
             return Ok(Vec::new());
