@@ -264,8 +264,8 @@ mod tests {
         assert!(uncorrected > 1e-5 && corrected < 1e-15, "{uncorrected:.2e} m/s without, {corrected:.2e} with");
     }
 
-    /// Two caps of 75° that overlap beside the middle of their cells, on a plane of 75°. The mass of
-    /// its faces differs from its volume by the layer of half a cell at its surface.
+    /// Two caps of 75° that overlap beside the middle of their cells, on a plane of 75°. The mass
+    /// of its faces differs from its volume by the layer of half a cell at its surface.
     #[test]
     fn surface_tension_does_not_move_a_drop_of_one_angle_along_its_plane() {
         let (theta, point) = (75f64.to_radians(), DVec3::new(0.31, 0.0, -0.17));
