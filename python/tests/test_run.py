@@ -186,4 +186,5 @@ def test_a_run_is_exported(done, tmp_path):
 def test_a_model_becomes_a_scene(tmp_path):
     (tmp_path / "box.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
     scene, _ = sessile.import_model(tmp_path / "box.obj", tmp_path / "box.toml")
-    assert scene.model == "droplet" and len(scene.solids) == 1
+    # A model without a ground is put on one.
+    assert scene.model == "droplet" and [str(name) for name in scene.solids] == ["box", "ground"]
