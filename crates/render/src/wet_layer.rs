@@ -11,7 +11,7 @@ const FILM_UNIT: f32 = 1e-8;
 
 /// Thickness at which wet places without a film are drawn, in m: liquid that fills the roughness of
 /// a surface has no thickness in a map, but shows by its highlights and its edge.
-const RESIDUE: f32 = 5e-5;
+const RESIDUE: f32 = 12e-6;
 /// Relative variation of that thickness from texel to texel.
 const RESIDUE_VARIATION: f32 = 0.35;
 
