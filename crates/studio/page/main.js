@@ -20,6 +20,8 @@ class Studio {
     this.overlay = new Overlay(element("overlay"));
     /** @type {import("./protocol.js").View | null} */
     this.view = null;
+    /** The last volume balance, in m³. @type {any} */
+    this.balance = null;
     this.playing = true;
     this.frames = 0;
     this.isRun = false;
@@ -76,6 +78,7 @@ class Studio {
         this.setScene(message);
         break;
       case "balance":
+        this.balance = message;
         this.panels.showBalance(message);
         break;
       case "selected":
