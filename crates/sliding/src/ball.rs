@@ -8,9 +8,8 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_frames::DropId;
 use sessile_wetting::cube_root::cube_root;
-
-use crate::ids::DropId;
 
 /// Clearance of a detached drop from the surface that it left, in radii: it must not touch it again
 /// at once.

@@ -1,9 +1,9 @@
 //! Sets of drops that touch, and which of them survives a merger.
 
-use sessile_frames::{Event, Ids};
+use sessile_frames::{DropId, Event, Ids};
 use sessile_numerics::{OptionalIndex, UnionFind};
 
-use crate::ids::{DropId, SlotIndex};
+use crate::slots::SlotIndex;
 
 /// Pairs whose labels are read ahead of their use, to overlap cache misses.
 const PREFETCH: usize = 32;

@@ -3,12 +3,12 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use sessile_frames::IdCounter;
 use sessile_numerics::sphere_volume;
 use sessile_world::Emission;
 use sessile_world::random::Stream;
 
 use crate::ball::Projectile;
-use crate::ids::IdCounter;
 use crate::state::ModelState;
 
 /// A surface on which vapor condenses.

@@ -18,15 +18,16 @@
 mod ball;
 mod coalescence;
 mod emission;
-mod ids;
 mod necks;
+mod slots;
 mod state;
 mod trails;
 
 pub use ball::{Ball, Projectile, ball_radius};
 pub use coalescence::{CoalescenceGroups, merge_event, survivor};
 pub use emission::{CondensingSurface, EmissionTarget, apply_emissions};
-pub use ids::{DropId, IdCounter, SlotIndex, optional_id};
 pub use necks::{NeckPart, NeckParts, Necks, PlannedNeck};
+pub use sessile_frames::{DropId, IdCounter, optional_id};
+pub use slots::SlotIndex;
 pub use state::ModelState;
 pub use trails::{Bead, FilmSegment, FilmSubstrate, Trails};

@@ -28,7 +28,7 @@ use sessile_numerics::OptionalIndex;
 use sessile_wetting::Liquid;
 use sessile_wetting::cube_root::cube_root;
 
-use crate::ids::SlotIndex;
+use crate::slots::SlotIndex;
 
 /// Largest number of parts that a merged drop is shown with.
 const MAX_PARTS: usize = 6;

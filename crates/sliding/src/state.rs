@@ -1,9 +1,9 @@
 //! Time, volume balance, ids and airborne drops of a model.
 
 use serde::{Deserialize, Serialize};
+use sessile_frames::{DropId, IdCounter};
 
 use crate::ball::{Ball, Projectile};
-use crate::ids::{DropId, IdCounter};
 
 /// What a model keeps besides the drops on its solids.
 ///

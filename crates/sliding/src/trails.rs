@@ -9,9 +9,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sessile_frames::DropId;
 use sessile_wetting::{Liquid, SlidingLaw};
 
-use crate::ids::{DropId, SlotIndex};
+use crate::slots::SlotIndex;
 
 /// Volume below which a film persists instead of becoming a bead, in m³: a sphere of 20 µm, too
 /// small to see.

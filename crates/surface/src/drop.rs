@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_frames::DropId;
 use sessile_numerics::{sphere_radius, typed_index};
 
 use crate::contact::ContactScratch;
@@ -23,7 +24,7 @@ typed_index! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drop {
     /// Identifier; never reused.
-    pub id: u32,
+    pub id: DropId,
     /// Surface with vertex velocities.
     pub mesh: Mesh,
     /// Volume that the surface must enclose, in m³.
@@ -76,7 +77,7 @@ impl Substeps {
 
 impl Drop {
     /// A drop whose surface moves as a rigid body.
-    pub(crate) fn new(id: u32, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
+    pub(crate) fn new(id: DropId, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
         let air_area = mesh.air_area();
         Self {

@@ -77,7 +77,7 @@ pub(crate) fn add_sphere(
         return false;
     };
     let Some(mesh) = sphere(center, radius, edge, |_| radius) else { return false };
-    let id = state.run.new_id();
+    let id = state.run.ids.issue();
     state.run.added += volume;
     state.drops.push(Drop::new(id, mesh, volume, velocity));
     true
@@ -111,7 +111,7 @@ fn pour(state: &mut State, params: &Parameters, outlet: OutletIndex, volume: f64
     let Some(mesh) = cap_mesh(&CapGeometry { edge, surface: &surface, base: &base, interface }) else { return };
     state.run.pending_at_outlets[outlet] = 0.0;
     state.run.added += pending;
-    let id = state.run.new_id();
+    let id = state.run.ids.issue();
     let mut drop = Drop::new(id, mesh, pending, direction * speed);
     restore_volume_of(&mut drop, &state.substrate, scratch);
     state.drops.push(drop);

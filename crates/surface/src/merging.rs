@@ -145,14 +145,14 @@ fn merge_group(
         return;
     }
     counts.largest_group = counts.largest_group.max(merged.len() as u64 + 1);
-    let mut ids: Ids = merged.iter().map(|&i| drops[i].id).collect();
-    ids.push(survivor.id);
+    let mut ids: Ids = merged.iter().map(|&i| drops[i].id.get()).collect();
+    ids.push(survivor.id.get());
     ids.sort_unstable();
     for &i in &merged {
         drops[i].mesh = Mesh::default();
     }
     finish_merge(&mut survivor, through_sdf, context);
-    events.push(Event::Merge { merge: ids, into: survivor.id });
+    events.push(Event::Merge { merge: ids, into: survivor.id.get() });
     drops[largest] = survivor;
 }
 

@@ -69,7 +69,7 @@ impl SurfaceModel {
             return Err(SurfaceError::Drop { index, reason: "it is thinner than an edge; lower resolution.edge" });
         }
         notices.check_size(index, sphere_radius(volume), params.edge);
-        let id = state.run.new_id();
+        let id = state.run.ids.issue();
         let placed = mesh.filter(|mesh| mesh.volume() > MIN_SHARE_OUTSIDE * volume).map(|mesh| {
             let mut drop = Drop::new(id, mesh, volume, velocity);
             remesh_uniformly(&mut drop, &state.substrate, params, &mut scratch.shared);
@@ -186,11 +186,11 @@ impl Model for SurfaceModel {
             let first = surface.positions.len() as u32;
             surface.positions.extend(&mesh.positions);
             surface.velocities.extend(&mesh.velocities);
-            surface.drops.extend(std::iter::repeat_n(drop.id, mesh.positions.len()));
+            surface.drops.extend(std::iter::repeat_n(drop.id.get(), mesh.positions.len()));
             surface.triangles.extend(mesh.triangles.iter().map(|corners| corners.map(|v| v.to_u32() + first)));
             surface.solids.extend(mesh.interfaces.iter().map(|&interface| frame_tag(interface)));
             drops.push(DropState {
-                id: drop.id,
+                id: drop.id.get(),
                 volume: drop.volume,
                 velocity: drop.velocity,
                 speed_max: mesh.velocities.iter().map(|v| v.length()).fold(0.0, f64::max),

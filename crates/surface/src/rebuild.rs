@@ -1,6 +1,7 @@
 //! Rebuilding a surface that came out invalid, and preparing surfaces that were not made by a step.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_numerics::sphere_radius;
 
 use crate::drop::{Drop, Scratch, target_edge};
@@ -114,7 +115,7 @@ fn replace_by_sphere(drop: &mut Drop, substrate: &Substrate, shortest: f64) {
 #[derive(Clone, Copy, Debug)]
 pub struct Sphere {
     /// Id of the drop.
-    pub id: u32,
+    pub id: DropId,
     /// Center, in m.
     pub at: DVec3,
     /// Volume, in m³.

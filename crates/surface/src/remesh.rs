@@ -428,6 +428,7 @@ fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, qualit
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use sessile_frames::DropId;
 
     use super::*;
     use crate::mesh::check::{check, check_connectivity};
@@ -477,7 +478,7 @@ mod tests {
         ) {
             let mesh = ellipsoid(axes, 0.05, seed);
             let volume = mesh.volume();
-            let mut drop = Drop::new(1, mesh, volume, DVec3::ZERO);
+            let mut drop = Drop::new(DropId::new(1).unwrap(), mesh, volume, DVec3::ZERO);
             let edge = 0.25e-3 * ratio;
             let params = Parameters::new(&scene(""));
             let substrate = Substrate::new(sessile_world::World::build(&scene("")).unwrap());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Ids, VolumeBalance};
+use sessile_frames::{Event, IdCounter, Ids, VolumeBalance};
 use sessile_model::RestoreError;
 use sessile_world::{World, WorldState};
 
@@ -35,7 +35,8 @@ pub struct RunState {
     pub added: f64,
     /// Volume that has left so far, in m³.
     pub lost: f64,
-    next_id: u32,
+    /// Issues ids of drops.
+    pub ids: IdCounter,
     /// Gravity in the last step, in m/s².
     pub gravity: DVec3,
     /// Surfaces rebuilt so far.
@@ -49,13 +50,6 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// A new drop id.
-    pub fn new_id(&mut self) -> u32 {
-        let id = self.next_id;
-        self.next_id += 1;
-        id
-    }
-
     /// The volume balance so far.
     pub fn balance(&self) -> VolumeBalance {
         VolumeBalance { added: self.added, lost: self.lost, film: 0.0 }
@@ -74,12 +68,8 @@ struct Saved {
 impl State {
     /// Dry solids without drops; texels follow the edge length, in m.
     pub fn new(world: World, outlets: Vec<Outlet>, edge: f64) -> Self {
-        let run = RunState {
-            next_id: 1,
-            gravity: world.gravity(),
-            pending_at_outlets: vec![0.0; outlets.len()],
-            ..RunState::default()
-        };
+        let run =
+            RunState { gravity: world.gravity(), pending_at_outlets: vec![0.0; outlets.len()], ..RunState::default() };
         let wet_history = Arc::new(WetHistory::new(&world, edge));
         Self { substrate: Substrate { world, outlets, wet_history }, drops: Vec::new(), run }
     }
@@ -89,9 +79,9 @@ impl State {
         let mut ids = Ids::new();
         for (k, mut component) in components.into_iter().enumerate() {
             if k > 0 {
-                component.id = self.run.new_id();
+                component.id = self.run.ids.issue();
             }
-            ids.push(component.id);
+            ids.push(component.id.get());
             self.drops.push(component);
         }
         if ids.len() > 1 {

@@ -192,6 +192,7 @@ fn check_finite(drops: &[Drop], time: f64) -> Result<(), StepError> {
 
 #[cfg(test)]
 mod tests {
+    use sessile_frames::DropId;
     use sessile_model::{Model, NoTimer, StageValue};
 
     use super::*;
@@ -202,7 +203,7 @@ mod tests {
     fn a_non_finite_position_is_reported_where_the_drop_is() {
         let center = DVec3::new(0.5, 0.0, 0.0);
         let mesh = sphere(center, 1e-3, 0.3e-3, |_| 1e-3).unwrap();
-        let mut drop = Drop::new(7, mesh, 4e-9, DVec3::new(3.0, 0.0, 0.0));
+        let mut drop = Drop::new(DropId::new(7).unwrap(), mesh, 4e-9, DVec3::new(3.0, 0.0, 0.0));
         assert!(check_finite(std::slice::from_ref(&drop), 0.1).is_ok());
         drop.mesh.positions[0].x = f64::NAN;
         let Err(StepError::NonFinite { what, position, .. }) = check_finite(&[drop], 0.1) else {

@@ -1,6 +1,7 @@
 //! Scenes and drops for tests.
 
 use glam::DVec3;
+use sessile_frames::IdCounter;
 use sessile_scene::{NoFiles, Scene, parse_str, text};
 use sessile_world::World;
 
@@ -39,11 +40,12 @@ impl TestDrops {
     pub fn new(tables: &str, edge: f64) -> Self {
         let scene = scene(tables);
         let substrate = Substrate::new(World::build(&scene).unwrap());
-        let initial = substrate.world.initial_drops().iter().enumerate();
+        let mut ids = IdCounter::default();
+        let initial = substrate.world.initial_drops().iter();
         let drops = initial
-            .map(|(i, drop)| {
+            .map(|drop| {
                 let mesh = initial_mesh(drop, &substrate, edge).unwrap();
-                Drop::new(i as u32 + 1, mesh, drop.volume(), drop.velocity())
+                Drop::new(ids.issue(), mesh, drop.volume(), drop.velocity())
             })
             .collect();
         let params = Parameters { edge, ..Parameters::new(&scene) };

@@ -24,7 +24,7 @@ mod labeling;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Ids};
+use sessile_frames::{DropId, Event, IdCounter, Ids};
 use sessile_model::StageReports;
 use sessile_numerics::UnionFind;
 
@@ -69,15 +69,15 @@ impl Label {
     /// A sub-grid fragment.
     pub const FRAGMENT: Self = Self(u32::MAX);
 
-    /// The drop `id`, which is positive.
-    pub fn drop(id: u32) -> Self {
-        debug_assert!(id != 0 && id != u32::MAX, "{id} is not a drop's id");
-        Self(id)
+    /// The drop `id`.
+    pub fn drop(id: DropId) -> Self {
+        debug_assert!(id.get() != u32::MAX, "{id} is the label of fragments");
+        Self(id.get())
     }
 
     /// The drop's id; none for fragments and without liquid.
-    pub fn id(self) -> Option<u32> {
-        (self != Self::NONE && self != Self::FRAGMENT).then_some(self.0)
+    pub fn id(self) -> Option<DropId> {
+        DropId::new(self.0).filter(|_| self != Self::FRAGMENT)
     }
 }
 
@@ -85,7 +85,7 @@ impl Label {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetVolume {
     /// The drop.
-    pub id: u32,
+    pub id: DropId,
     /// Target volume, in cells.
     pub volume: f64,
 }
@@ -130,8 +130,8 @@ impl Component {
 pub struct Drops {
     /// Target volumes, by ascending id.
     pub targets: Vec<TargetVolume>,
-    /// The next id.
-    pub next_id: u32,
+    /// Issues ids.
+    pub ids: IdCounter,
     /// Label of each cell in the last step.
     pub labels: Field<Label>,
     /// Components of the last step, in the order of their first cells.
@@ -151,7 +151,7 @@ impl Default for Drops {
     fn default() -> Self {
         Self {
             targets: Vec::new(),
-            next_id: 1,
+            ids: IdCounter::default(),
             labels: Field::new(Label::NONE),
             components: Vec::new(),
             component_of: Vec::new(),
@@ -199,7 +199,8 @@ pub struct DropsReport {
 }
 
 /// The event that the drop `absorbed` has become part of `kept`.
-pub fn merge_event(absorbed: u32, kept: u32) -> Event {
+pub fn merge_event(absorbed: DropId, kept: DropId) -> Event {
+    let [absorbed, kept] = [absorbed, kept].map(DropId::get);
     Event::Merge { merge: Ids::from_slice(&[absorbed.min(kept), absorbed.max(kept)]), into: kept }
 }
 
@@ -255,13 +256,12 @@ impl Component {
 
 impl Drops {
     /// A new id.
-    pub fn new_id(&mut self) -> u32 {
-        self.next_id += 1;
-        self.next_id - 1
+    pub fn new_id(&mut self) -> DropId {
+        self.ids.issue()
     }
 
     /// The target volume of a drop.
-    pub fn target_mut(&mut self, id: u32) -> Option<&mut TargetVolume> {
+    pub fn target_mut(&mut self, id: DropId) -> Option<&mut TargetVolume> {
         let at = self.targets.binary_search_by_key(&id, |target| target.id).ok()?;
         Some(&mut self.targets[at])
     }
@@ -273,7 +273,7 @@ impl Drops {
     }
 
     /// Makes the drop `absorbed` part of the drop `kept`; both exist.
-    pub fn unite(&mut self, kept: u32, absorbed: u32) {
+    pub fn unite(&mut self, kept: DropId, absorbed: DropId) {
         let Ok(at) = self.targets.binary_search_by_key(&absorbed, |target| target.id) else { return };
         let volume = self.targets.remove(at).volume;
         if let Some(target) = self.target_mut(kept) {
@@ -319,7 +319,7 @@ impl Drops {
     }
 
     /// Labels liquid that was just inserted; the drops `unmeasured` get the volume that they hold.
-    pub fn label_initial(&mut self, input: &LabelInput<'_>, numerics: &NumericalParameters, unmeasured: &[u32]) {
+    pub fn label_initial(&mut self, input: &LabelInput<'_>, numerics: &NumericalParameters, unmeasured: &[DropId]) {
         self.connect(input);
         self.measure(input);
         self.relabel(input, numerics, unmeasured, &mut Vec::new());
@@ -407,7 +407,7 @@ impl Drops {
     }
 
     /// Target volume of a drop before the last labeling, in cells.
-    pub fn previous_volume(&self, id: u32) -> f64 {
+    pub fn previous_volume(&self, id: DropId) -> f64 {
         let known = self.previous_targets.binary_search_by_key(&id, |target| target.id);
         known.map_or(0.0, |at| self.previous_targets[at].volume)
     }
@@ -424,14 +424,14 @@ impl Drops {
         &mut self,
         input: &LabelInput<'_>,
         numerics: &NumericalParameters,
-        unmeasured: &[u32],
+        unmeasured: &[DropId],
         events: &mut Vec<Event>,
     ) {
         self.previous_targets.clone_from(&self.targets);
-        let Self { targets, next_id, labels, components, component_of, overlaps, unresolved, .. } = self;
+        let Self { targets, ids, labels, components, component_of, overlaps, unresolved, .. } = self;
         labeling::count_overlaps(input.cells, labels, component_of, overlaps);
         unresolved.clear();
-        Labeling { targets, next_id, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
+        Labeling { targets, ids, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
         if !unresolved.is_empty() {
             for (index, &label) in
                 input.tiles.indices().zip(labels.values()).filter(|(_, label)| **label != Label::NONE)

@@ -20,7 +20,7 @@
 //! [`crate::projection`] and the Courant limit of [`crate::interface_advection`].
 
 use glam::DVec3;
-use sessile_frames::Event;
+use sessile_frames::{DropId, Event};
 use sessile_model::{StageReports, StageTimer};
 use sessile_world::World;
 
@@ -167,7 +167,7 @@ impl Fluid {
 
     /// Labels the drops after liquid was inserted; volumes of `unmeasured` ids become what they
     /// hold.
-    pub fn label(&mut self, unmeasured: &[u32]) {
+    pub fn label(&mut self, unmeasured: &[DropId]) {
         let State { grid, solids, phi, drops, .. } = &mut self.state;
         let projection = &mut self.scratch.projection;
         projection.number_unknowns(&grid.tiles, solids, phi);

@@ -1,6 +1,7 @@
 //! The fields that the surface extraction of a frame samples.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_geometry::Closest;
 use sessile_world::World;
 
@@ -42,12 +43,12 @@ impl ExtractionFields for FrameFields<'_> {
     }
 
     fn label(&self, cell: CellIndex) -> u32 {
-        self.state.drops.labels.values()[cell].id().unwrap_or(0)
+        self.state.drops.labels.values()[cell].id().map_or(0, DropId::get)
     }
 
     fn volume(&self, drop: u32) -> Option<f64> {
         let State { grid, drops, .. } = self.state;
-        let at = drops.targets.binary_search_by_key(&drop, |target| target.id).ok()?;
+        let at = drops.targets.binary_search_by_key(&drop, |target| target.id.get()).ok()?;
         Some(drops.targets[at].volume * grid.h.powi(3))
     }
 

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_frames::DropId;
 use sessile_model::StageReports;
 
 use crate::drops::{Drops, Label};
@@ -38,7 +39,7 @@ use crate::state::{State, velocity_at_center};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FreeDrop {
     /// The drop.
-    pub id: u32,
+    pub id: DropId,
     /// Its mean velocity at the start of the next step.
     pub velocity: DVec3,
 }
@@ -113,7 +114,7 @@ pub fn follow_labels(drops: &Drops, free_drops: &mut Vec<FreeDrop>) {
 /// was not free, or has split.
 fn expected_velocities(drops: &Drops, free_drops: &[FreeDrop]) -> Vec<Option<DVec3>> {
     let is_drop = |component: u32| drops.components[component as usize].label != Label::FRAGMENT;
-    let mut num_parts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut num_parts: BTreeMap<DropId, u32> = BTreeMap::new();
     let overlaps = || drops.overlaps().iter().filter(|overlap| is_drop(overlap.component));
     for overlap in overlaps() {
         *num_parts.entry(overlap.id).or_default() += 1;

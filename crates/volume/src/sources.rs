@@ -23,6 +23,7 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_frames::DropId;
 use sessile_numerics::sphere_volume;
 use sessile_world::{Emission, World};
 
@@ -68,7 +69,7 @@ struct StreamState {
     /// The mouth, in m.
     mouth: [f64; 3],
     /// The drop that it fed.
-    drop: u32,
+    drop: DropId,
     /// Flow that has not been added yet, in cells.
     arrears: f64,
 }
@@ -286,7 +287,7 @@ fn has_liquid_at(state: &State, at: DVec3) -> bool {
 }
 
 /// The drop at a point.
-fn drop_at(state: &State, at: DVec3) -> Option<u32> {
+fn drop_at(state: &State, at: DVec3) -> Option<DropId> {
     let index = state.grid.tiles.find(state.grid.cell_at(at))?;
     state.drops.labels.values()[index].id()
 }
@@ -309,7 +310,7 @@ fn insert_sphere(sphere: &Sphere, in_air: bool, setup: &Setup, world: &World, fl
 }
 
 /// Unites a spray drop with the liquid on the grid, under the id `id`.
-pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World, fluid: &mut Fluid) {
+pub fn insert_spray_drop(drop: &SprayDrop, id: DropId, setup: &Setup, world: &World, fluid: &mut Fluid) {
     let (center, radius) = drop.sphere();
     let distance = move |point: DVec3| (point - center).length() - radius;
     let body = LiquidBody { bounds: [center - radius, center + radius], distance, velocity: drop.velocity };
@@ -322,7 +323,7 @@ pub fn insert_spray_drop(drop: &SprayDrop, id: u32, setup: &Setup, world: &World
 /// `push` gives liquid that the body covers the body's velocity, too.
 fn insert_body(
     body: &LiquidBody<impl Fn(DVec3) -> f64>,
-    id: u32,
+    id: DropId,
     push: bool,
     setup: &Setup,
     world: &World,

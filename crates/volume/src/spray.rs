@@ -39,7 +39,7 @@ use std::f64::consts::TAU;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Surface};
+use sessile_frames::{DropId, Event, Surface};
 use sessile_numerics::sphere_radius;
 use sessile_wetting::{Liquid, Wetting};
 
@@ -59,7 +59,7 @@ const MAX_RIM_DEPTH: f64 = 2.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SprayDrop {
     /// Its id.
-    pub id: u32,
+    pub id: DropId,
     /// Its center, in m; on a solid, the middle of its base.
     pub at: DVec3,
     /// In m/s.
@@ -150,7 +150,7 @@ impl Spray {
     }
 
     /// Adds a drop, unless its volume is not a positive number.
-    pub fn launch(&mut self, id: u32, at: DVec3, velocity: DVec3, volume: f64) {
+    pub fn launch(&mut self, id: DropId, at: DVec3, velocity: DVec3, volume: f64) {
         if volume.is_finite() && volume > 0.0 && at.is_finite() && velocity.is_finite() {
             let place = self.drops.partition_point(|drop| drop.id < id);
             self.drops.insert(place, SprayDrop { id, at, velocity, volume, cap: None });
@@ -251,7 +251,7 @@ impl Spray {
             for corner in &corners {
                 surface.positions.push(drop.at + scale * *corner);
                 surface.velocities.push(drop.velocity);
-                surface.drops.push(drop.id);
+                surface.drops.push(drop.id.get());
             }
             surface.triangles.extend(triangles.iter().map(|triangle| triangle.map(|v| v + base)));
             surface.solids.extend(triangles.iter().map(|_| -1));

@@ -2,7 +2,7 @@
 //! return to it.
 
 use glam::DVec3;
-use sessile_frames::{DropState, Event};
+use sessile_frames::{DropId, DropState, Event};
 use sessile_model::StageReports;
 use sessile_world::World;
 
@@ -221,11 +221,11 @@ fn absorb(drop: &SprayDrop, setup: &Setup, world: &World, fluid: &mut Fluid, eve
 }
 
 /// The drop whose liquid is nearest to a spray drop's center.
-fn nearest_drop(state: &State, drop: &SprayDrop) -> Option<u32> {
+fn nearest_drop(state: &State, drop: &SprayDrop) -> Option<DropId> {
     let State { grid, drops, .. } = state;
     let middle = grid.cell_at(drop.at);
     let range = (drop.radius() / grid.h).ceil() as i32 + 3;
-    let mut best: Option<(f64, u32)> = None;
+    let mut best: Option<(f64, DropId)> = None;
     for z in -range..=range {
         for y in -range..=range {
             for x in -range..=range {
@@ -245,7 +245,7 @@ fn nearest_drop(state: &State, drop: &SprayDrop) -> Option<u32> {
 /// The state of each spray drop, for a frame.
 pub fn drop_states(spray: &Spray, surface_tension: f64) -> impl Iterator<Item = DropState> {
     spray.drops().iter().map(move |drop| DropState {
-        id: drop.id,
+        id: drop.id.get(),
         volume: drop.volume,
         velocity: drop.velocity,
         speed_max: drop.velocity.length(),

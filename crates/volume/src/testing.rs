@@ -1,6 +1,7 @@
 //! Shapes with known solutions, for tests.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_scene::{NoFiles, parse_str, text};
 use sessile_wetting::Liquid;
 use sessile_world::World;
@@ -152,4 +153,9 @@ pub fn cap_on_plane(theta: f64, base: f64, normal: DVec3, point: DVec3) -> CapOn
         phi.values_mut()[index] = (grid.center(index) - center).length() - ball_radius;
     }
     CapOnPlane { grid, solids, phi, ball_radius }
+}
+
+/// The id with a positive number.
+pub fn drop_id(number: u32) -> DropId {
+    DropId::new(number).expect("the number is positive")
 }

@@ -6,7 +6,7 @@ mod joined_drops;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_frames::{Event, Frame, GridFields};
+use sessile_frames::{DropId, Event, Frame, GridFields};
 use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
 use sessile_scene::types::Scene;
 use sessile_world::{Solid, World};
@@ -394,7 +394,7 @@ impl Model for Volume {
 ///
 /// Inside solids φ continues the drops' own shapes, so that the first frame shows their contact
 /// angles; the first step begins with those of the materials.
-fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
+fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<DropId>), VolumeError> {
     let (mut fluid, unmeasured) = setup.fill(world)?;
     check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
     fluid.redistance();
@@ -409,12 +409,12 @@ fn amount(volume: f64, planar: bool) -> String {
 }
 
 /// Tells how much of the initial drops exists if some of them overlap.
-fn notice_of_overlaps(world: &World, unmeasured: &[u32], present: f64, planar: bool) -> Option<String> {
+fn notice_of_overlaps(world: &World, unmeasured: &[DropId], present: f64, planar: bool) -> Option<String> {
     let requested: f64 = world.initial_drops().iter().map(sessile_world::InitialDrop::volume).sum();
     if unmeasured.is_empty() || (present - requested).abs() <= BALANCE_TOLERANCE * requested {
         return None;
     }
-    let names: Vec<String> = unmeasured.iter().map(|id| format!("drops.{}", id - 1)).collect();
+    let names: Vec<String> = unmeasured.iter().map(|id| format!("drops.{}", id.get() - 1)).collect();
     let (names, verb) = (names.join(", "), if names.len() == 1 { "overlaps" } else { "overlap" });
     let (present, requested) = (amount(present, planar), amount(requested, planar));
     Some(format!(

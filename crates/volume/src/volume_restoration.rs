@@ -9,6 +9,8 @@
 //! its contact line: what the grid makes of an initial drop has not exactly its volume. During a
 //! run the divergence source of [`drops`](crate::drops) does this.
 
+use sessile_frames::DropId;
+
 use crate::drops::{Component, Label};
 use crate::fluid::Fluid;
 use crate::redistance::PHI_MAX;
@@ -51,7 +53,7 @@ impl Fluid {
     }
 
     /// Distance by which the interface of each drop must move out, by id, in cells.
-    fn missing_layers(&self) -> Vec<(u32, f64)> {
+    fn missing_layers(&self) -> Vec<(DropId, f64)> {
         let State { grid, phi, drops, .. } = &self.state;
         // A cell's part of the layer of one cell around the interface.
         let mut areas = vec![0.0; drops.components.len()];
@@ -62,7 +64,7 @@ impl Fluid {
             let layer = (component.target - component.volume) / f64::max(area, 1.0);
             Some((component.label.id()?, layer.clamp(-MAX_DISPLACEMENT, MAX_DISPLACEMENT)))
         };
-        let mut layers: Vec<(u32, f64)> = drops.components.iter().zip(areas).filter_map(layer).collect();
+        let mut layers: Vec<(DropId, f64)> = drops.components.iter().zip(areas).filter_map(layer).collect();
         layers.sort_unstable_by_key(|layer| layer.0);
         layers
     }

@@ -1,6 +1,7 @@
 //! Dynamics of one drop compared with exact solutions.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_wetting::young_laplace;
 
 use crate::drop::Drop;
@@ -129,7 +130,7 @@ fn open_ring(turn: f64, speed: f64) -> Drop {
         *p = DVec3::new(reach * angle.sin(), 0.45 * p.z, reach * angle.cos());
     }
     let volume = mesh.volume();
-    let mut drop = Drop::new(1, mesh, volume, DVec3::ZERO);
+    let mut drop = Drop::new(DropId::new(1).unwrap(), mesh, volume, DVec3::ZERO);
     drop.mesh.velocities = velocities;
     drop
 }

@@ -1,6 +1,6 @@
 //! Which label each component gets, and how target volumes follow merges and splits.
 
-use sessile_frames::{Event, Ids};
+use sessile_frames::{DropId, Event, IdCounter, Ids};
 
 use super::{Component, Label, TargetVolume, UnresolvedDrop};
 use crate::parameters::NumericalParameters;
@@ -12,14 +12,14 @@ pub struct Overlap {
     /// The component.
     pub component: u32,
     /// The drop.
-    pub id: u32,
+    pub id: DropId,
     num_cells: u32,
 }
 
 /// The part of a drop that is in one component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
-    id: u32,
+    id: DropId,
     component: u32,
     /// Share of the drop's volume, up to a common factor.
     weight: f64,
@@ -50,8 +50,8 @@ pub fn count_overlaps(cells: &[CellIndex], labels: &Field<Label>, component_of: 
 pub struct Labeling<'a> {
     /// Target volumes; replaced by the new ones.
     pub targets: &'a mut Vec<TargetVolume>,
-    /// The next id.
-    pub next_id: &'a mut u32,
+    /// Issues ids.
+    pub ids: &'a mut IdCounter,
     /// The components; they get labels and target volumes.
     pub components: &'a mut [Component],
     /// Receives the drops that are in no component.
@@ -59,7 +59,7 @@ pub struct Labeling<'a> {
     /// Fragment volumes.
     pub numerics: &'a NumericalParameters,
     /// Drops whose target volume is not known.
-    pub unmeasured: &'a [u32],
+    pub unmeasured: &'a [DropId],
 }
 
 impl Labeling<'_> {
@@ -82,10 +82,7 @@ impl Labeling<'_> {
             self.components[index].label = match best {
                 Some(id) => Label::drop(id),
                 None if is_fragment[index] || !has_drops => Label::FRAGMENT,
-                None => {
-                    *self.next_id += 1;
-                    Label::drop(*self.next_id - 1)
-                }
+                None => Label::drop(self.ids.issue()),
             };
         }
         self.fund_unlabeled(events);
@@ -114,8 +111,8 @@ impl Labeling<'_> {
     /// that survives in it.
     ///
     /// Drops without a part are unresolved. Where a volume is not known, the first id wins.
-    fn distribute_targets(&mut self, parts: &[Part]) -> Vec<Option<u32>> {
-        let mut best: Vec<Option<(Option<f64>, u32)>> = vec![None; self.components.len()];
+    fn distribute_targets(&mut self, parts: &[Part]) -> Vec<Option<DropId>> {
+        let mut best: Vec<Option<(Option<f64>, DropId)>> = vec![None; self.components.len()];
         let mut at = 0;
         for target in self.targets.iter() {
             let from = at;
@@ -166,7 +163,10 @@ impl Labeling<'_> {
             let volume = components[index].volume.min(0.5 * components[largest].target);
             components[index].target = volume;
             components[largest].target -= volume;
-            events.push(Event::Split { split: from, into: Ids::from_slice(&[from.min(to), from.max(to)]) });
+            events.push(Event::Split {
+                split: from.get(),
+                into: Ids::from_slice(&[from.min(to).get(), from.max(to).get()]),
+            });
         }
     }
 }
@@ -180,19 +180,19 @@ fn survivor(parts: &[Part]) -> u32 {
 /// several components.
 fn report_events(components: &[Component], parts: &[Part], events: &mut Vec<Event>) {
     let label = |component: u32| components[component as usize].label.id();
-    let mut by_component: Vec<(u32, u32)> = parts.iter().map(|part| (part.component, part.id)).collect();
+    let mut by_component: Vec<(u32, DropId)> = parts.iter().map(|part| (part.component, part.id)).collect();
     by_component.sort_unstable();
     for group in by_component.chunk_by(|a, b| a.0 == b.0) {
-        let ids: Ids = group.iter().map(|&(_, id)| id).collect();
+        let ids: Ids = group.iter().map(|&(_, id)| id.get()).collect();
         if let (Some(into), true) = (label(group[0].0), ids.len() > 1) {
-            events.push(Event::Merge { merge: ids, into });
+            events.push(Event::Merge { merge: ids, into: into.get() });
         }
     }
     for group in parts.chunk_by(|a, b| a.id == b.id) {
         if group.len() > 1 {
-            let mut into: Ids = group.iter().filter_map(|part| label(part.component)).collect();
+            let mut into: Ids = group.iter().filter_map(|part| label(part.component)).map(DropId::get).collect();
             into.sort_unstable();
-            events.push(Event::Split { split: group[0].id, into });
+            events.push(Event::Split { split: group[0].id.get(), into });
         }
     }
 }

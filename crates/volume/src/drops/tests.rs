@@ -1,12 +1,12 @@
 //! Components, labels and target volumes of discs on a planar grid.
 
 use glam::DVec3;
-use sessile_frames::{Event, Ids};
+use sessile_frames::{Event, IdCounter, Ids};
 
 use super::{Drops, Label, LabelInput, TargetVolume};
 use crate::parameters::NumericalParameters;
 use crate::projection::Projection;
-use crate::testing::{no_solids, sampled};
+use crate::testing::{drop_id, no_solids, sampled};
 use crate::tiles::{Field, Tiles, Topology};
 
 fn planar_tiles() -> Tiles {
@@ -42,12 +42,12 @@ fn two_drops(tiles: &Tiles) -> Drops {
     drops.labels.resize(tiles);
     for (index, &phi) in tiles.indices().zip(discs(tiles, &[(-8.0, 5.6), (8.0, 4.0)]).values()) {
         if phi < 0.0 {
-            let id = if tiles.cell(index)[0] < 0 { 1 } else { 2 };
+            let id = drop_id(if tiles.cell(index)[0] < 0 { 1 } else { 2 });
             drops.labels.values_mut()[index] = Label::drop(id);
         }
     }
-    drops.targets = vec![TargetVolume { id: 1, volume: 100.0 }, TargetVolume { id: 2, volume: 50.0 }];
-    drops.next_id = 3;
+    drops.targets = vec![TargetVolume { id: drop_id(1), volume: 100.0 }, TargetVolume { id: drop_id(2), volume: 50.0 }];
+    drops.ids = IdCounter::after_initial(2);
     drops
 }
 
@@ -59,7 +59,10 @@ fn labels_and_target_volumes_persist_while_drops_stay_apart() {
     assert!(events.is_empty(), "{events:?}");
     let [first, second] = &drops.targets[..] else { panic!("{:?}", drops.targets) };
     assert!((first.volume - 100.0).abs() < 1e-12 && (second.volume - 50.0).abs() < 1e-12, "{:?}", drops.targets);
-    assert_eq!(drops.components.iter().map(|component| component.label.id()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    assert_eq!(
+        drops.components.iter().map(|component| component.label.id()).collect::<Vec<_>>(),
+        [Some(drop_id(1)), Some(drop_id(2))]
+    );
 }
 
 #[test]
@@ -69,7 +72,7 @@ fn volume_is_conserved_when_drops_merge_and_the_larger_label_survives() {
     let events = label(&mut drops, &tiles, &discs(&tiles, &[(-8.0, 5.6), (0.0, 5.0), (8.0, 4.0)]));
     assert_eq!(events, [Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
     let [merged] = &drops.targets[..] else { panic!("{:?}", drops.targets) };
-    assert!(merged.id == 1 && (merged.volume - 150.0).abs() < 1e-12, "{merged:?}");
+    assert!(merged.id == drop_id(1) && (merged.volume - 150.0).abs() < 1e-12, "{merged:?}");
 }
 
 #[test]
@@ -81,7 +84,11 @@ fn volume_is_conserved_when_a_drop_splits_and_the_larger_part_keeps_its_label() 
     assert_eq!(events, [Event::Split { split: 1, into: Ids::from_slice(&[1, 3]) }]);
     let total: f64 = drops.targets.iter().map(|target| target.volume).sum();
     assert!((total - 150.0).abs() < 1e-12, "{:?}", drops.targets);
-    assert!(drops.targets[0].id == 1 && drops.targets[0].volume > drops.targets[1].volume, "{:?}", drops.targets);
+    assert!(
+        drops.targets[0].id == drop_id(1) && drops.targets[0].volume > drops.targets[1].volume,
+        "{:?}",
+        drops.targets
+    );
 }
 
 #[test]
@@ -91,7 +98,7 @@ fn a_drop_that_no_cell_holds_is_unresolved_with_its_volume() {
     let events = label(&mut drops, &tiles, &discs(&tiles, &[(-8.0, 5.6)]));
     assert!(events.is_empty(), "{events:?}");
     assert_eq!(drops.unresolved.len(), 1);
-    assert_eq!(drops.unresolved[0].target, TargetVolume { id: 2, volume: 50.0 });
+    assert_eq!(drops.unresolved[0].target, TargetVolume { id: drop_id(2), volume: 50.0 });
     assert!(drops.unresolved[0].cell.is_some());
 }
 

@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_model::{NoTimer, StageTimer, StageValue};
 use sessile_world::World;
 
@@ -30,14 +31,14 @@ fn disc(params: Parameters, velocity: DVec3) -> (Fluid, World) {
         let from_center = fluid.state.grid.center(index).truncate() / H - DVec3::new(0.3, 0.1, 0.0).truncate();
         fluid.state.phi.values_mut()[index] = from_center.length() - 8.0;
         if from_center.length() < 8.0 {
-            fluid.state.drops.labels.values_mut()[index] = Label::drop(1);
+            fluid.state.drops.labels.values_mut()[index] = Label::drop(DropId::of_initial(0));
         }
         for axis in 0..2 {
             fluid.state.velocity[axis].values_mut()[index] = velocity[axis];
         }
     }
     fluid.redistance();
-    fluid.state.drops.insert_target(TargetVolume { id: 1, volume: 64.0 * PI });
+    fluid.state.drops.insert_target(TargetVolume { id: DropId::of_initial(0), volume: 64.0 * PI });
     fluid.label(&[]);
     (fluid, world)
 }

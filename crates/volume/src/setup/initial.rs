@@ -1,6 +1,7 @@
 //! The initial drops on the grid: φ, velocity, labels and target volumes.
 
 use glam::DVec3;
+use sessile_frames::{DropId, IdCounter};
 use sessile_world::{InitialDrop, World};
 
 use super::Setup;
@@ -35,7 +36,7 @@ impl Setup {
     /// Drops that overlap become their union. Part of a drop that overlaps a solid or a side of the
     /// domain does not exist, and a drop longer than the domain's period overlaps itself. Their
     /// volumes are what the grid holds.
-    pub fn fill(&self, world: &World) -> Result<(Fluid, Vec<u32>), VolumeError> {
+    pub fn fill(&self, world: &World) -> Result<(Fluid, Vec<DropId>), VolumeError> {
         let state = State::new(self.h, self.origin, self.topology, self.sides.clone());
         let mut fluid = Fluid::new(state, self.parameters);
         fluid.adapt(world, &self.initial_tiles(world)?);
@@ -95,7 +96,7 @@ impl Setup {
         drops: &[InitialDrop],
         owners: &[Option<u32>],
         mut overlaps: Vec<bool>,
-    ) -> Vec<u32> {
+    ) -> Vec<DropId> {
         let State { grid, solids, phi, velocity, drops: labeled, .. } = state;
         for (index, number) in grid.tiles.indices().zip(owners).filter_map(|(index, number)| Some((index, (*number)?)))
         {
@@ -106,17 +107,17 @@ impl Setup {
                 }
             }
             if distance < 0.0 {
-                labeled.labels.values_mut()[index] = Label::drop(drop.index() as u32 + 1);
+                labeled.labels.values_mut()[index] = Label::drop(DropId::of_initial(drop.index() as u32));
                 let wall = solids.wall.values()[index].solid;
                 let sits_on_it = drop.cap().is_some_and(|cap| cap.on == wall as usize);
                 overlaps[number as usize] |= !sits_on_it && solids.distance.values()[index] < OVERLAP_DISTANCE;
                 overlaps[number as usize] |= solids.mirrors.hide(&grid.tiles, index);
             }
         }
-        labeled.next_id = drops.len() as u32 + 1;
+        labeled.ids = IdCounter::after_initial(drops.len() as u32);
         let mut unmeasured = Vec::new();
         for (drop, overlaps) in drops.iter().zip(overlaps) {
-            let id = drop.index() as u32 + 1;
+            let id = DropId::of_initial(drop.index() as u32);
             if overlaps || self.wraps(drop.bounds()) {
                 unmeasured.push(id);
             }

@@ -107,7 +107,7 @@ impl Cap {
         for corner in &corners {
             surface.positions.push(drop.at + scale * *corner);
             surface.velocities.push(drop.velocity);
-            surface.drops.push(drop.id);
+            surface.drops.push(drop.id.get());
         }
         surface.triangles.extend(triangles.iter().map(|triangle| triangle.map(|v| v + first)));
     }

@@ -9,6 +9,7 @@ use sessile_world::random::Stream;
 use sessile_wetting::{Liquid, Wetting, cap, retention};
 
 use super::{Environment, Exit, Forces, NearestSolid, Spray, SprayDrop};
+use crate::testing::drop_id;
 
 const G: DVec3 = DVec3::new(0.0, -9.8, 0.0);
 const WATER: Liquid = Liquid::water();
@@ -48,7 +49,7 @@ impl Environment for Flat {
 
 /// A drop of a given number of cells.
 fn drop(id: u32, at: DVec3, velocity: DVec3, cells: f64) -> SprayDrop {
-    SprayDrop { id, at, velocity, volume: cells * H.powi(3), cap: None }
+    SprayDrop { id: drop_id(id), at, velocity, volume: cells * H.powi(3), cap: None }
 }
 
 fn spray(drops: &[SprayDrop]) -> Spray {
@@ -88,7 +89,7 @@ fn a_spray_drop_returns_its_whole_volume_when_it_touches_liquid() {
     let expected = f64::sqrt(2.0 * (0.02 - start.radius()) / 9.8);
     assert!((time - expected).abs() < 1.5 * dt, "landed after {time} s, not {expected}");
     let (landed, fate) = gone[0];
-    assert_eq!((fate, landed.volume, landed.id), (Exit::TouchedLiquid, start.volume, 5));
+    assert_eq!((fate, landed.volume, landed.id), (Exit::TouchedLiquid, start.volume, drop_id(5)));
     assert!(spray.drops().is_empty());
 }
 
@@ -199,7 +200,7 @@ fn a_cap_is_held_up_to_the_critical_volume_and_slides_beyond_it() {
         for (factor, moves) in [(0.98, false), (1.02, true)] {
             let volume = factor * critical;
             let mut spray = Spray::default();
-            spray.launch(1, DVec3::new(0.5e-3, 0.0, 0.0), DVec3::ZERO, volume);
+            spray.launch(drop_id(1), DVec3::new(0.5e-3, 0.0, 0.0), DVec3::ZERO, volume);
             for _ in 0..steps {
                 let dt = 1.0 / f64::from(steps);
                 spray.advance(dt, 1.0, &FORCES, &Pane, &mut Vec::new(), &mut Vec::new());
@@ -234,7 +235,7 @@ fn a_cap_that_is_too_heavy_to_hang_falls() {
     }
     for (microliters, hangs) in [(1.0, true), (200.0, false)] {
         let mut spray = Spray::default();
-        spray.launch(1, DVec3::new(0.0, -0.1e-3, 0.0), DVec3::ZERO, microliters * 1e-9);
+        spray.launch(drop_id(1), DVec3::new(0.0, -0.1e-3, 0.0), DVec3::ZERO, microliters * 1e-9);
         for _ in 0..100 {
             spray.advance(1e-3, 1.0, &FORCES, &Ceiling, &mut Vec::new(), &mut Vec::new());
         }
@@ -283,8 +284,8 @@ fn large_spray_drops_return_and_those_outside_the_domain_are_lost() {
     spray(&drops).advance(0.0, MIN_GRID_VOLUME, &FORCES, &AIR, &mut gone, &mut Vec::new());
     assert_eq!(gone, [(drops[0], Exit::Grown), (drops[1], Exit::LeftDomain)]);
     let mut nothing = Spray::default();
-    nothing.launch(1, DVec3::ZERO, DVec3::ZERO, 0.0);
-    nothing.launch(2, DVec3::ZERO, DVec3::ZERO, f64::NAN);
+    nothing.launch(drop_id(1), DVec3::ZERO, DVec3::ZERO, 0.0);
+    nothing.launch(drop_id(2), DVec3::ZERO, DVec3::ZERO, f64::NAN);
     assert_eq!(nothing, Spray::default());
 }
 

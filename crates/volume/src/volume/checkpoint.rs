@@ -1,6 +1,7 @@
 //! The model's state as bytes: what a run needs to resume, besides its scene.
 
 use serde::{Deserialize, Serialize};
+use sessile_frames::IdCounter;
 use sessile_model::RestoreError;
 use sessile_world::WorldState;
 
@@ -30,7 +31,7 @@ struct VolumeState {
     line: Vec<LineState>,
     labels: Vec<Label>,
     targets: Vec<TargetVolume>,
-    next_id: u32,
+    ids: IdCounter,
     free_drops: Vec<FreeDrop>,
     particles: Particles,
     num_steps: u64,
@@ -54,7 +55,7 @@ impl Volume {
             line: state.line.values().to_vec(),
             labels: state.drops.labels.values().to_vec(),
             targets: state.drops.targets.clone(),
-            next_id: state.drops.next_id,
+            ids: state.drops.ids,
             free_drops: state.free_drops.clone(),
             particles: state.particles.clone(),
             num_steps: state.num_steps,
@@ -89,7 +90,7 @@ impl Volume {
         state.pressure.values_mut().copy_from_slice(&saved.pressure);
         state.line.values_mut().copy_from_slice(&saved.line);
         state.drops.labels.values_mut().copy_from_slice(&saved.labels);
-        (state.drops.targets, state.drops.next_id) = (saved.targets, saved.next_id);
+        (state.drops.targets, state.drops.ids) = (saved.targets, saved.ids);
         state.drops.unresolved.clear();
         state.free_drops = saved.free_drops;
         (state.particles, state.num_steps) = (saved.particles, saved.num_steps);

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
-use sessile_frames::{DropState, Frame, FrameGeometry, GridFields, Surface, VolumeBalance};
+use sessile_frames::{DropId, DropState, Frame, FrameGeometry, GridFields, Surface, VolumeBalance};
 
 use super::Volume;
 use crate::frame_fields::FrameFields;
@@ -75,17 +75,18 @@ impl Volume {
         shown.dedup();
         let mut hidden = Spray::default();
         for drop in drops.iter().filter(|drop| shown.binary_search(&drop.id).is_err()) {
+            let Some(id) = DropId::new(drop.id) else { continue };
             // In planar runs the sphere is as wide as the disc of that area.
             let disc = 4.0 / 3.0 * PI * (drop.volume / PI).powf(1.5);
             let volume = if self.setup.planar { disc } else { drop.volume };
-            hidden.launch(drop.id, self.center_of_cells(drop.id), drop.velocity, volume);
+            hidden.launch(id, self.center_of_cells(id), drop.velocity, volume);
         }
         drops.retain(|drop| drop.volume > 0.0 || shown.binary_search(&drop.id).is_ok());
         hidden.add_to(surface);
     }
 
     /// Mean center of a drop's cells, in m.
-    fn center_of_cells(&self, id: u32) -> DVec3 {
+    fn center_of_cells(&self, id: DropId) -> DVec3 {
         let State { grid, drops, .. } = &self.fluid.state;
         let cells = grid.tiles.indices().zip(drops.labels.values()).filter(|(_, label)| label.id() == Some(id));
         let (sum, count) = cells.fold((DVec3::ZERO, 0.0), |(sum, n), (index, _)| (sum + grid.center(index), n + 1.0));
@@ -112,7 +113,7 @@ impl Volume {
         let states = drops.targets.iter().zip(sums).map(|(target, sum)| {
             let count = f64::max(sum.count, 1.0);
             DropState {
-                id: target.id,
+                id: target.id.get(),
                 volume: target.volume * cell_volume,
                 velocity: sum.momentum / count,
                 speed_max: sum.max_speed,

@@ -7,7 +7,7 @@
 //! its merging, if it comes at all, would be reported later. Therefore the drops are compared with
 //! the surface before each frame, and united where it joins them.
 
-use sessile_frames::Event;
+use sessile_frames::{DropId, Event};
 
 use super::Volume;
 use crate::drops::{Drops, merge_event};
@@ -23,9 +23,10 @@ impl Volume {
         // A grid that is too long to be shown ends the run.
         let Ok(joined) = joined_drops(&self.fluid.state.grid.tiles, &fields) else { return };
         // (drop, the one that it has become)
-        let mut united: Vec<(u32, u32)> = Vec::new();
+        let mut united: Vec<(DropId, DropId)> = Vec::new();
         for (a, b) in joined {
-            let now = |id: u32| united.iter().fold(id, |id, &(from, into)| if from == id { into } else { id });
+            let (Some(a), Some(b)) = (DropId::new(a), DropId::new(b)) else { continue };
+            let now = |id: DropId| united.iter().fold(id, |id, &(from, into)| if from == id { into } else { id });
             let (a, b) = (now(a), now(b));
             let State { drops, free_drops, .. } = &mut self.fluid.state;
             let Some([kept, absorbed]) = by_size(drops, a, b) else { continue };
@@ -38,15 +39,15 @@ impl Volume {
 }
 
 /// Two different drops, the larger one first; none unless both exist.
-fn by_size(drops: &mut Drops, a: u32, b: u32) -> Option<[u32; 2]> {
+fn by_size(drops: &mut Drops, a: DropId, b: DropId) -> Option<[DropId; 2]> {
     let [volume, other] = [a, b].map(|id| drops.target_mut(id).map(|target| target.volume));
     let is_larger = volume? > other? || (volume == other && a < b);
     (a != b).then_some(if is_larger { [a, b] } else { [b, a] })
 }
 
 /// The mean velocity of two drops becomes that of their union; unknown if one of them is.
-fn unite_free_drops(drops: &mut Drops, free_drops: &mut Vec<FreeDrop>, kept: u32, absorbed: u32) {
-    let mut take = |id: u32| {
+fn unite_free_drops(drops: &mut Drops, free_drops: &mut Vec<FreeDrop>, kept: DropId, absorbed: DropId) {
+    let mut take = |id: DropId| {
         let at = free_drops.binary_search_by_key(&id, |drop| drop.id).ok()?;
         Some((free_drops.remove(at).velocity, drops.target_mut(id)?.volume))
     };
@@ -62,6 +63,7 @@ mod tests {
     use sessile_model::Model;
 
     use crate::drops::{Label, TargetVolume, merge_event};
+    use crate::testing::drop_id;
     use crate::volume::tests::build;
 
     /// Two drops whose surfaces are one: a sphere whose halves have different labels.
@@ -72,15 +74,17 @@ mod tests {
         );
         let drops = &mut volume.fluid.state.drops;
         let [whole] = drops.targets[..] else { panic!("{:?}", drops.targets) };
-        drops.targets = [(1, 0.4), (2, 0.6)].map(|(id, part)| TargetVolume { id, volume: part * whole.volume }).into();
+        drops.targets = [(1, 0.4), (2, 0.6)]
+            .map(|(number, part)| TargetVolume { id: drop_id(number), volume: part * whole.volume })
+            .into();
         let tiles = &volume.fluid.state.grid.tiles;
         for index in tiles.indices().filter(|&index| tiles.cell(index)[0] >= 0) {
             let label = &mut volume.fluid.state.drops.labels.values_mut()[index];
-            *label = if *label == Label::NONE { *label } else { Label::drop(2) };
+            *label = if *label == Label::NONE { *label } else { Label::drop(drop_id(2)) };
         }
         let mut events = Vec::new();
         volume.unite_joined_drops(&mut events);
-        assert_eq!(events, [merge_event(1, 2)]);
+        assert_eq!(events, [merge_event(drop_id(1), drop_id(2))]);
         let frame = volume.frame();
         assert_eq!(frame.drops.iter().map(|drop| drop.id).collect::<Vec<_>>(), [2]);
         let left = frame.drops[0].volume / frame.balance.added;

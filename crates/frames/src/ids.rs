@@ -1,5 +1,6 @@
-//! Ids and slots of drops.
+//! Ids of drops.
 
+use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,11 @@ impl DropId {
         NonZeroU32::new(number).map(Self)
     }
 
+    /// The id of the drop with this index among those that a run starts with.
+    pub fn of_initial(index: u32) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index))
+    }
+
     /// Its number, as frames and events carry it.
     #[inline]
     pub fn get(self) -> u32 {
@@ -21,10 +27,10 @@ impl DropId {
     }
 }
 
-sessile_numerics::typed_index! {
-    /// Slot of a drop: its place in a model's arrays while it exists; reused afterwards.
-    #[derive(Serialize, Deserialize)]
-    pub struct SlotIndex;
+impl fmt::Display for DropId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// Reads and writes an id that an empty slot lacks as a number, 0 for none.
@@ -55,6 +61,11 @@ pub struct IdCounter {
 }
 
 impl IdCounter {
+    /// Issues ids behind those of the drops that a run starts with.
+    pub fn after_initial(count: u32) -> Self {
+        Self { last: count }
+    }
+
     /// A new id.
     ///
     /// # Panics
@@ -62,7 +73,7 @@ impl IdCounter {
     /// After 2³² − 1 ids.
     pub fn issue(&mut self) -> DropId {
         self.last = self.last.checked_add(1).expect("fewer than 2³² drops in a run");
-        DropId(NonZeroU32::MIN.saturating_add(self.last - 1))
+        DropId::of_initial(self.last - 1)
     }
 }
 
@@ -75,6 +86,7 @@ mod tests {
         let mut ids = IdCounter::default();
         assert_eq!([ids.issue().get(), ids.issue().get()], [1, 2]);
         assert_eq!(DropId::new(0), None);
+        assert!(DropId::of_initial(4) < IdCounter::after_initial(5).issue());
         assert_eq!(size_of::<Option<DropId>>(), 4);
     }
 }
