@@ -5,6 +5,7 @@
 
 use glam::DVec3;
 use sessile_frames::{DropMeasures, Event, FrameMeasures, RunFolder};
+use sessile_geometry::surface_modes::{amplitude_above, surface_modes};
 use sessile_numerics::sphere_radius;
 
 /// The run of a panel.
@@ -180,28 +181,13 @@ pub fn relative_length(run: &PanelRun, t: f64) -> Option<f64> {
 /// Amplitude of the modes above 4 of the radius around drop 1's center at `t`, along x, relative to
 /// its mean radius.
 pub fn detail_above_mode_4(run: &PanelRun, t: f64) -> Option<f64> {
-    const MODES: usize = 25;
     let frame = run.at(t)?;
     let center = drop_of(frame, 1)?.centroid;
     let (surface, _) = run.folder.read_frame(frame.frame).ok()?;
-    let mut modes = [0.0; MODES];
-    for corners in surface.triangles.iter().filter(|corners| surface.drops[corners[0] as usize] == 1) {
-        let [a, b, c] = corners.map(|v| surface.positions[v as usize] - center);
-        let third = (b - a).cross(c - a) / 6.0;
-        for p in [(a * 4.0 + b + c) / 6.0, (a + b * 4.0 + c) / 6.0, (a + b + c * 4.0) / 6.0] {
-            let r = p.length();
-            let (angle, x) = (third.dot(p) / r.powi(3), p.x / r);
-            // Legendre polynomials by their recurrence.
-            let (mut here, mut next) = (1.0, x);
-            for (l, mode) in modes.iter_mut().enumerate() {
-                *mode += angle * r * here;
-                let l = l as f64;
-                (here, next) = (next, ((2.0 * l + 3.0) * x * next - (l + 1.0) * here) / (l + 2.0));
-            }
-        }
-    }
-    let power = |l: usize| modes[l].powi(2) * (2 * l + 1) as f64;
-    Some((5..MODES).map(power).sum::<f64>().sqrt() / modes[0])
+    let of_drop = surface.triangles.iter().filter(|corners| surface.drops[corners[0] as usize] == 1);
+    let modes: [f64; 25] =
+        surface_modes(of_drop.map(|corners| corners.map(|v| surface.positions[v as usize] - center)));
+    Some(amplitude_above(&modes, 4))
 }
 
 /// Mean length of the stream below an outlet at y = 0 in the second half of the run, in mm.

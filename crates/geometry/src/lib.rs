@@ -14,6 +14,7 @@ mod mesh;
 pub mod mesh_distance;
 pub mod predicates;
 pub mod repair;
+pub mod surface_modes;
 pub mod unwrap;
 pub mod winding;
 

@@ -86,6 +86,24 @@ pub struct DropView {
     pub sliding: bool,
 }
 
+impl DropView {
+    /// A drop in flight: a ball of this radius (in m).
+    pub fn in_flight(id: u32, center: DVec3, velocity: DVec3, volume: f64, radius: f64) -> Self {
+        Self {
+            id,
+            place: center,
+            on: None,
+            heading: velocity.normalize_or(DVec3::NEG_Y),
+            radius,
+            volume,
+            sag: 0.0,
+            stretch: 0.0,
+            velocity,
+            sliding: false,
+        }
+    }
+}
+
 impl View {
     /// Empties the arrays and keeps their memory.
     pub fn clear(&mut self, time: f64) {

@@ -38,7 +38,9 @@ impl DropletModel {
                 into.push(&DropView { place, radius, volume, ..view });
             }
         }
-        self.state.balls.iter().for_each(|ball| into.push(&ball_view(ball)));
+        for Ball { id, body, .. } in &self.state.balls {
+            into.push(&DropView::in_flight(id.get(), body.center, body.velocity, body.volume, body.radius()));
+        }
     }
 
     /// A droplet on a solid, with the sag and stretch of a frame's shapes.
@@ -178,20 +180,5 @@ impl DropletModel {
             let mesh = setup.meshes[solid].mesh();
             particles.state.substrate.refresh_laws(solid, mesh, built, &setup.liquid, &setup.parameters);
         }
-    }
-}
-
-fn ball_view(ball: &Ball) -> DropView {
-    DropView {
-        id: ball.id.get(),
-        place: ball.body.center,
-        on: None,
-        heading: ball.body.velocity.normalize_or(DVec3::NEG_Y),
-        radius: ball.body.radius(),
-        volume: ball.body.volume,
-        sag: 0.0,
-        stretch: 0.0,
-        velocity: ball.body.velocity,
-        sliding: false,
     }
 }

@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 use sessile_frames::{VolumeBalance, WetMap};
 use sessile_model::{DropView, InteractionError, Region, Stroke, View, check_added};
-use sessile_sliding::{DropId, EmissionTarget as _, Projectile, ball_radius};
+use sessile_sliding::{Ball, DropId, EmissionTarget as _, Projectile, ball_radius};
 use sessile_wetting::{SlidingLaw, Wetting};
 use sessile_world::Pose;
 
@@ -43,19 +43,8 @@ impl Pane {
                 bodies.drops.iter().for_each(|(_, drop)| into.push(&on_pane.drop(drop, &paper.substrate)));
             }
         }
-        for ball in &self.state.balls {
-            into.push(&DropView {
-                id: ball.id.get(),
-                place: ball.body.center,
-                on: None,
-                heading: ball.body.velocity.normalize_or(DVec3::NEG_Y),
-                radius: ball.body.radius(),
-                volume: ball.body.volume,
-                sag: 0.0,
-                stretch: 0.0,
-                velocity: ball.body.velocity,
-                sliding: false,
-            });
+        for Ball { id, body, .. } in &self.state.balls {
+            into.push(&DropView::in_flight(id.get(), body.center, body.velocity, body.volume, body.radius()));
         }
     }
 

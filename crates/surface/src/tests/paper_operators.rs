@@ -4,6 +4,7 @@ use super::common::{assert_valid, build_paper, cap, plane, run, sphere};
 use crate::SurfaceModel;
 use crate::mesh::Mesh;
 use glam::DVec3;
+use sessile_geometry::surface_modes::{amplitude_above, surface_modes};
 use sessile_model::{Model, NoTimer};
 
 const WEIGHTLESS: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
@@ -116,25 +117,10 @@ fn eta_slows_the_contraction_of_a_bar() {
 
 /// Amplitude of the modes above 4 of the radius of a bar along x, relative to its mean radius.
 fn detail(mesh: &Mesh) -> f64 {
-    const MODES: usize = 25;
     let center = mesh.centroid();
-    let mut modes = [0.0; MODES];
-    for corners in &mesh.triangles {
-        let [a, b, c] = corners.map(|v| mesh.positions[v] - center);
-        let third = (b - a).cross(c - a) / 6.0;
-        for p in [(a * 4.0 + b + c) / 6.0, (a + b * 4.0 + c) / 6.0, (a + b + c * 4.0) / 6.0] {
-            let r = p.length();
-            let (angle, x) = (third.dot(p) / r.powi(3), p.x / r);
-            let (mut here, mut next) = (1.0, x);
-            for (l, mode) in modes.iter_mut().enumerate() {
-                *mode += angle * r * here;
-                let l = l as f64;
-                (here, next) = (next, ((2.0 * l + 3.0) * x * next - (l + 1.0) * here) / (l + 2.0));
-            }
-        }
-    }
-    let power = |l: usize| modes[l].powi(2) * (2 * l + 1) as f64;
-    (5..MODES).map(power).sum::<f64>().sqrt() / modes[0]
+    let modes: [f64; 25] =
+        surface_modes(mesh.triangles.iter().map(|corners| corners.map(|v| mesh.positions[v] - center)));
+    amplitude_above(&modes, 4)
 }
 
 /// The paper's figure 4.
