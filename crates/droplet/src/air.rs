@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 use sessile_frames::Event;
-use sessile_numerics::OptionalIndex;
+use sessile_numerics::{OptionalIndex, math};
 use sessile_sliding::{Ball, SlotIndex, ball_radius, merge_event};
 
 use crate::grid::{Grid, PER_CELL, Query, QueryScratch, Region};
@@ -106,7 +106,7 @@ impl Air {
         }
         let count = balls.len() as f64;
         let extent = high - low;
-        let spacing = (PER_CELL * extent.x * extent.y * extent.z / count).cbrt();
+        let spacing = math::cbrt(PER_CELL * extent.x * extent.y * extent.z / count);
         self.grid = Grid::new(balls.len(), spacing.max(CELL_PER_RADIUS * radii / count));
         self.sized_for = balls.len();
     }

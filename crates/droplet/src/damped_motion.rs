@@ -14,6 +14,7 @@
 //! spurious one is found.
 
 use glam::DVec2;
+use sessile_numerics::math;
 
 use crate::simd::{Lane, Vec2};
 use crate::surface_mesh::Facet;
@@ -189,7 +190,7 @@ fn turning_time(u: f64, b: f64, rate: f64) -> f64 {
     let free = -u / b;
     let x = rate * free;
     // ln(1 + x)/λ, which is `free` without drag.
-    if x < 1e-8 { free * (1.0 - 0.5 * x) } else { x.ln_1p() / rate }
+    if x < 1e-8 { free * (1.0 - 0.5 * x) } else { math::ln_1p(x) / rate }
 }
 
 /// The first t in [0, until) at which d(t) = d + u t φ₁(λt) + b t² φ₂(λt) becomes negative; d ≥ 0.

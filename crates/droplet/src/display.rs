@@ -17,6 +17,7 @@ use sessile_frames::instances::{Batch, assemble, stored_as_instances};
 use sessile_frames::{DropState, FrameGeometry};
 use sessile_geometry::TriMesh;
 use sessile_numerics::FourByteIndex as _;
+use sessile_numerics::math;
 use sessile_shapes::{
     Body, Detail, DrapeScratch, Draped, DropMesh, Fit, Instance, LocalFrame, MetaballDrop, Patch, Profile, Shape,
     SubstrateOffsets, drape, drape_flat, drape_layer, layer,
@@ -383,7 +384,7 @@ impl FrameBuilder<'_> {
         let tangential = shape.tangential.length();
         let balance = balances.of(weight * tangential, -weight * shape.normal);
         let amplitude = patch::amplitude(droplet.motion.velocity.length());
-        let rotation = DMat2::from_angle(if tangential > 0.0 { shape.tangential.to_angle() } else { 0.0 });
+        let rotation = math::rotation(if tangential > 0.0 { math::direction_angle(shape.tangential) } else { 0.0 });
         let noise = (self.context.setup.seed, droplet.id.get(), amplitude);
         patch::patch(&balance, balances.springs(), size.radius, rotation, noise)
     }

@@ -5,6 +5,7 @@
 //! high speed: a(v) = A (v/v₁) e^(1 − v/v₁).
 
 use glam::{DMat2, DVec3};
+use sessile_numerics::math;
 use sessile_shapes::Patch;
 use sessile_wetting::cube_root::cube_root;
 use sessile_world::random::Stream;
@@ -21,7 +22,7 @@ const DISPLACEMENT: u64 = 0x5b11;
 /// Amplitude of the random displacement at a speed (in m/s), in radii.
 pub fn amplitude(speed: f64) -> f64 {
     let x = speed / PEAK_SPEED;
-    AMPLITUDE * x * (1.0 - x).exp()
+    AMPLITUDE * x * math::exp(1.0 - x)
 }
 
 /// The patch of droplet `id` of a radius (in m), its points displaced by up to `amplitude` radii.

@@ -20,6 +20,7 @@
 //! + ρ V U²/2R exceeds γ·2R (1 + cos θ_r).
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::math;
 use sessile_wetting::{SlidingLaw, retention};
 
 use crate::acceleration::AccelerationField;
@@ -90,7 +91,7 @@ impl<'a> PhysicalForces<'a> {
         let (surface, substrate) = (self.context.surface, self.substrate);
         let rim = |direction: DVec2| surface.trace_geodesic(at, direction * self.radius, DVec2::ZERO).0;
         // Centers of three arcs of 60° each, front and rear.
-        let (sin, cos) = std::f64::consts::FRAC_PI_3.sin_cos();
+        let (sin, cos) = math::sin_cos(std::f64::consts::FRAC_PI_3);
         let left = heading.perp();
         let front = [heading * cos + left * sin, heading, heading * cos - left * sin]
             .map(|d| substrate.cosines(surface, rim(d)).0);

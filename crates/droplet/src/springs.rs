@@ -34,6 +34,7 @@ use std::f64::consts::{PI, TAU};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 /// Stiffness of the basis against the plane and around it, in γ: quasi-rigid.
 const RIGID: f64 = 60.0;
@@ -125,8 +126,8 @@ impl Springs {
     pub fn balance(&self, volume: f64, force: DVec3) -> Balance {
         let (m, n) = (self.slices, self.levels);
         let scale = |level: usize| (n - level) as f64 / n as f64;
-        let side = 2.0 * (PI / m as f64).sin();
-        let area = 0.5 * m as f64 * (TAU / m as f64).sin();
+        let side = 2.0 * math::sin(PI / m as f64);
+        let area = 0.5 * m as f64 * math::sin(TAU / m as f64);
         let wanted = 3.0 * (n * n) as f64 * volume / area;
         let rest_sum = self.rest_sum(wanted);
         // Start from a cone of the right volume.
@@ -134,7 +135,7 @@ impl Springs {
         let mut points: Vec<DVec3> = (0..n)
             .flat_map(|level| (0..m).map(move |slice| (level, slice)))
             .map(|(level, slice)| {
-                let (sin, cos) = (TAU * slice as f64 / m as f64).sin_cos();
+                let (sin, cos) = math::sin_cos(TAU * slice as f64 / m as f64);
                 DVec3::new(cos * scale(level), sin * scale(level), height * (1.0 - scale(level)))
             })
             .collect();

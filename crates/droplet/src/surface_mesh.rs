@@ -24,7 +24,7 @@ use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
 use sessile_geometry::connectivity::{Connectivity, HalfEdge, NotManifold};
-use sessile_numerics::{OptionalIndex, typed_index};
+use sessile_numerics::{OptionalIndex, math, typed_index};
 
 pub use geodesic::SurfacePoint;
 pub use subdivide::subdivide;
@@ -344,7 +344,7 @@ fn facet([a, b, c]: [DVec3; 3], opposite: [OppositeEdge; 3], solid: SolidIndex) 
 fn fold(facet: &Facet, k: usize, other: &Facet, edge: usize) -> (f64, f64) {
     let (n, m) = (facet.normal(), other.normal());
     let along = facet.lift(facet.edges[k]);
-    let turn = n.cross(m).dot(along).atan2(n.dot(m));
+    let turn = math::atan2(n.cross(m).dot(along), n.dot(m));
     // The distance of the circumcenters: a smooth surface of curvature κ turns by κ times this
     // distance, for equilateral triangles and for halves of squares. Obtuse triangles have theirs
     // outside; their centroids are used instead.

@@ -33,6 +33,7 @@
 
 use glam::DVec3;
 use sessile_geometry::Distance;
+use sessile_numerics::math;
 
 use crate::drop_surface::DropSurface;
 
@@ -124,7 +125,7 @@ pub fn contact_line(surface: &DropSurface, is_air: impl Fn(usize) -> bool, solid
         .map(|&(vertex, solid)| {
             let out_of_liquid = patches.normal(vertex)?;
             let out_of_solid = solids[solid].closest(surface.positions[vertex as usize]).normal;
-            Some(out_of_liquid.cross(out_of_solid).length().atan2(out_of_liquid.dot(out_of_solid)))
+            Some(math::atan2(out_of_liquid.cross(out_of_solid).length(), out_of_liquid.dot(out_of_solid)))
         })
         .collect();
     let angle = |vertex, solid| ends.binary_search(&(vertex, solid)).ok().and_then(|k| angles[k]);

@@ -38,6 +38,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod atomic;
 pub mod checkpoint;
 mod claimed;

@@ -33,6 +33,8 @@ mod tokens;
 use std::io;
 use std::path::Path;
 
+use sessile_input::{FileSystem, Reader};
+
 pub use error::{Location, MeshFileError, Problem};
 pub use gltf::{GltfPrimitive, GltfScene, gltf_json, parse_gltf};
 pub use obj::{ObjFile, ObjPart, parse_obj};
@@ -80,11 +82,17 @@ pub fn no_resources(_relative_path: &str) -> io::Result<Vec<u8>> {
 
 /// Reads a mesh file; its extension selects the format.
 pub fn read_mesh(path: &Path) -> Result<TriMesh, MeshFileError> {
+    read_mesh_from(path, &FileSystem)
+}
+
+/// Reads a mesh file from the file system or from memory; its extension selects the format.
+pub fn read_mesh_from(path: &Path, files: &dyn Reader) -> Result<TriMesh, MeshFileError> {
     let format = MeshFormat::of_path(path).ok_or_else(|| MeshFileError::UnknownFormat { path: path.to_owned() })?;
-    let bytes = sessile_input::read(path, sessile_input::MAX_MESH)
+    let bytes = files
+        .read(path, sessile_input::MAX_MESH)
         .map_err(|source| MeshFileError::Read { path: path.to_owned(), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let beside = |name: &str| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH);
+    let beside = |name: &str| files.read_beside(folder, name, sessile_input::MAX_MESH);
     parse_mesh(&bytes, format, &beside).map_err(|error| error.in_file(path))
 }
 

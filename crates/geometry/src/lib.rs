@@ -4,6 +4,8 @@
 //! ([`files`]), repairing meshes ([`repair`]), signed distances ([`mesh_distance`]), isosurfaces
 //! ([`isosurface`]), short-edge collapse ([`edge_collapse`]) and texture coordinates ([`unwrap`]).
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod bvh;
 pub mod connectivity;
 mod distance;

@@ -10,6 +10,8 @@ mod png_file;
 use std::io;
 use std::path::Path;
 
+use sessile_input::{FileSystem, Reader};
+
 /// The largest image that is read, in pixels.
 pub const MAX_PIXELS: u64 = 1 << 26;
 
@@ -63,7 +65,12 @@ pub struct Image {
 impl Image {
     /// Reads a PNG or JPEG file.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
-        Self::decode(&sessile_input::read(path, MAX_BYTES)?)
+        Self::read_from(path, &FileSystem)
+    }
+
+    /// Reads a PNG or JPEG file from the file system or from memory.
+    pub fn read_from(path: &Path, files: &dyn Reader) -> Result<Self, ImageError> {
+        Self::decode(&files.read(path, MAX_BYTES)?)
     }
 
     /// Decodes the bytes of a PNG or JPEG file.

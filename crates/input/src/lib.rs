@@ -4,7 +4,7 @@
 //! a pipe waits forever, and a name such as `../../secret` refers to a file that its author was not
 //! given. [`read`] and [`open`] accept regular files up to a limit; [`beside`] accepts only names
 //! below a folder, for files that a file refers to. [`read`] also knows the files that are part of
-//! the program ([`is_built_in`]).
+//! the program ([`is_built_in`]). A [`Reader`] stands for either the file system or memory.
 //!
 //! ```
 //! use std::path::Path;
@@ -15,12 +15,14 @@
 //! ```
 
 mod built_in;
+mod reader;
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Component, Path, PathBuf};
 
 pub use built_in::is_built_in;
+pub use reader::{FileSystem, InMemory, Reader};
 
 /// Largest mesh file or buffer of one, in bytes.
 pub const MAX_MESH: u64 = 4 << 30;

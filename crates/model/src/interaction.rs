@@ -5,6 +5,7 @@
 //! the liquid that is on it.
 
 use glam::DVec3;
+use sessile_numerics::math;
 use sessile_world::WorldError;
 
 /// A ball.
@@ -92,7 +93,7 @@ impl Stroke {
             1.0
         } else {
             let crossed = (self.from.distance(self.to) / (2.0 * radius)).min(1.0);
-            1.0 - (1.0 - covered).powf(crossed)
+            1.0 - math::powf(1.0 - covered, crossed)
         };
         (share > 0.0).then_some((share, away * (share * radius)))
     }

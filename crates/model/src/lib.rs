@@ -4,6 +4,8 @@
 //! threads: parallel work runs on the caller's rayon pool, the caller's [`StageTimer`] measures
 //! time, and state is saved and restored as bytes.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod interaction;
 mod report;
 mod view;

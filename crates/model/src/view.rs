@@ -7,6 +7,7 @@
 
 use glam::{DVec2, DVec3};
 use sessile_frames::{Frame, FrameGeometry, Surface};
+use sessile_numerics::math;
 use sessile_shapes::{Body, Instance, Shape};
 
 /// Numbers per drop in [`View::drops`], in this order:
@@ -118,7 +119,7 @@ impl View {
         let (height, angle) = match drop.on {
             Some(_) => {
                 let height = cap_height(drop.volume, drop.radius);
-                (height, 2.0 * (height / drop.radius).atan())
+                (height, 2.0 * math::atan(height / drop.radius))
             }
             None => (0.0, 0.0),
         };
@@ -202,9 +203,9 @@ fn normals(surface: &Surface) -> Vec<DVec3> {
 /// root of h³ + 3 a² h = 6 V/π.
 pub fn cap_height(volume: f64, radius: f64) -> f64 {
     let (half, cube) = (3.0 * volume / std::f64::consts::PI, radius.powi(3));
-    let root = half.hypot(cube);
+    let root = math::hypot(half, cube);
     // The difference of the two roots, without cancellation for flat caps.
-    let large = (root + half).cbrt();
+    let large = math::cbrt(root + half);
     if large > 0.0 { large - radius * radius / large } else { 0.0 }
 }
 
@@ -241,11 +242,11 @@ fn drop_of(instance: &Instance) -> DropView {
 }
 
 fn sphere(volume: f64) -> f64 {
-    (0.75 * volume / std::f64::consts::PI).cbrt()
+    math::cbrt(0.75 * volume / std::f64::consts::PI)
 }
 
 fn hemisphere(volume: f64) -> f64 {
-    (1.5 * volume / std::f64::consts::PI).cbrt()
+    math::cbrt(1.5 * volume / std::f64::consts::PI)
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@
 //! assert!((sphere_radius(sphere_volume(2.0)) - 2.0).abs() < 1e-15);
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod chunked_sum;
+pub mod math;
 mod optional_index;
 mod sorted_merge;
 mod sphere;

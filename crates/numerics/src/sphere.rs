@@ -2,9 +2,11 @@
 
 use std::f64::consts::PI;
 
+use crate::math;
+
 /// Radius of the sphere of volume `volume` (in m³), in m.
 pub fn sphere_radius(volume: f64) -> f64 {
-    (0.75 * volume / PI).cbrt()
+    math::cbrt(0.75 * volume / PI)
 }
 
 /// Volume of the sphere of radius `radius` (in m), in m³.

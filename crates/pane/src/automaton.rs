@@ -19,6 +19,7 @@
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
+use sessile_numerics::math;
 use sessile_sliding::DropId;
 
 use crate::motion::StepContext;
@@ -297,7 +298,7 @@ fn pull_and_shift(wind: DVec2) -> (f64, i64) {
         // An updraft stronger than the weight: nothing moves down.
         return (0.0, 0);
     }
-    let eighths = (force.x.atan2(-force.y) / std::f64::consts::FRAC_PI_4).round();
+    let eighths = (math::atan2(force.x, -force.y) / std::f64::consts::FRAC_PI_4).round();
     (force.length(), eighths.clamp(-1.0, 1.0) as i64)
 }
 

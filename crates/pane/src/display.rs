@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use glam::DVec2;
 use rayon::prelude::*;
 use sessile_frames::DropState;
+use sessile_numerics::math;
 use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
 use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
 use sessile_wetting::SlidingLaw;
@@ -210,7 +211,7 @@ fn with_state(instance: Instance) -> Shown {
 fn front(drop: &PaneDrop, heading: DVec2, law: &SlidingLaw, substrate: &Substrate) -> [f64; FRONT_DIRECTIONS.len()] {
     let spot = substrate.cell_size / f64::from(substrate.fine);
     FRONT_DIRECTIONS.map(|direction| {
-        let rim = (drop.position + DVec2::from_angle(direction).rotate(heading) * drop.radius) / spot;
+        let rim = (drop.position + math::direction(direction).rotate(heading) * drop.radius) / spot;
         let impurity = substrate.fine_impurity.mean_around(rim.x.floor() as i64, rim.y.floor() as i64);
         PARAMETERS.front_gain * raggedness(law) * impurity
     })

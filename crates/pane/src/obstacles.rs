@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::math;
 use sessile_sliding::{Ball, DropId};
 use sessile_world::Solid;
 
@@ -181,7 +182,7 @@ fn reaches_into(drop: &PaneDrop, solid: &Solid, frame: &PaneFrame) -> bool {
         return false;
     }
     let at = |along: DVec2, up: f64| base + frame.lift(along) + frame.normal() * up;
-    let edge = |k: u32| DVec2::from_angle(TAU * f64::from(k) / f64::from(DIRECTIONS)) * f64::from(drop.merge_radius);
+    let edge = |k: u32| math::direction(TAU * f64::from(k) / f64::from(DIRECTIONS)) * f64::from(drop.merge_radius);
     let points = [at(DVec2::ZERO, 0.1 * height), at(DVec2::ZERO, height)];
     let mut points = points.into_iter().chain((0..DIRECTIONS).map(|k| at(edge(k), 0.3 * height)));
     points.any(|point| solid.signed_distance(point) < -REPORTED_DEPTH * radius)

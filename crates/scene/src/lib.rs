@@ -41,6 +41,8 @@
 //! schema and collect problems; `field` connects fields with their keys; `resolve` has derived
 //! defaults, references between sections and checks; `print` writes a scene.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod declare;
 mod diagnostics;
 mod field;

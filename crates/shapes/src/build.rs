@@ -11,7 +11,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use glam::DVec3;
 use sessile_geometry::TriMesh;
 use sessile_geometry::isosurface::{Grid, extract};
-use sessile_numerics::sphere_radius;
+use sessile_numerics::{math, sphere_radius};
 
 use crate::drape::{DrapeScratch, drape, drape_flat};
 use crate::instance::{Body, Instance, Shape};
@@ -92,7 +92,7 @@ fn unscaled(instance: &Instance, detail: &Detail, built: &mut DropMesh, scratch:
         }
     }
     let enclosed = built.mesh.volume();
-    if enclosed > 0.0 { (instance.volume / enclosed).cbrt() } else { 1.0 }
+    if enclosed > 0.0 { math::cbrt(instance.volume / enclosed) } else { 1.0 }
 }
 
 impl Body {
@@ -183,8 +183,8 @@ fn star(balls: &[Ball], base_point: DVec3, detail: &Detail) -> DropMesh {
     for ring in 1..=rings {
         // Evenly along an ellipse of this height and width: even polar angles would cut off the
         // shoulder of a flat drop.
-        let (sin, cos) = (FRAC_PI_2 * ring as f64 / rings as f64).sin_cos();
-        let polar = if ring == rings { FRAC_PI_2 } else { (width * sin).atan2(height * cos) };
+        let (sin, cos) = math::sin_cos(FRAC_PI_2 * ring as f64 / rings as f64);
+        let polar = if ring == rings { FRAC_PI_2 } else { math::atan2(width * sin, height * cos) };
         push_ring(&mut mesh, sectors, |azimuth| {
             let ray = direction(polar, azimuth);
             let point = base_point + ray * surface_along(ray);
@@ -212,7 +212,7 @@ fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
     let extent = high - low;
     let narrowest = balls.iter().map(|b| b.radii.x).fold(f64::INFINITY, f64::min) * SURFACE_RADIUS;
     let wanted = TAU * narrowest / detail.sectors(narrowest) as f64;
-    let affordable = (extent.x * extent.y * extent.z / MAX_CELLS).cbrt();
+    let affordable = math::cbrt(extent.x * extent.y * extent.z / MAX_CELLS);
     // A body that is much longer than wide has more cells along it than its volume suggests.
     let cell = wanted.max(affordable).max(extent.max_element() / MAX_CELLS_ALONG);
     // One node beyond the support on every open side: the field is zero there, so the surface is
@@ -229,8 +229,8 @@ fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
 }
 
 fn direction(polar: f64, azimuth: f64) -> DVec3 {
-    let (sin, cos) = polar.sin_cos();
-    DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos)
+    let (sin, cos) = math::sin_cos(polar);
+    DVec3::new(sin * math::cos(azimuth), sin * math::sin(azimuth), cos)
 }
 
 fn push_ring(mesh: &mut TriMesh, sectors: usize, point: impl Fn(f64) -> DVec3) {

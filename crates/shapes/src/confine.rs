@@ -8,6 +8,7 @@
 //! ```
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use crate::build::DropMesh;
 
@@ -58,7 +59,7 @@ pub fn confine(built: &mut DropMesh, volume: f64, projected: impl Fn(DVec3, bool
         if gradient <= 0.0 {
             break;
         }
-        let longest = LONGEST_MOVE * volume.cbrt();
+        let longest = LONGEST_MOVE * math::cbrt(volume);
         let distance = ((volume - enclosed) / gradient).clamp(-longest, longest);
         for v in (0..held.len()).filter(free) {
             mesh.positions[v] += areas[v].normalize_or_zero() * distance;

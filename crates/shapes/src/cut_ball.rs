@@ -11,6 +11,7 @@
 
 use glam::DVec3;
 use sessile_geometry::TriMesh;
+use sessile_numerics::math;
 
 use crate::build::DropMesh;
 
@@ -30,7 +31,7 @@ const PRECISION: f64 = 1e-6;
 /// `first_hit` is the distance of the first solid from the center along a unit direction, up to a
 /// given distance (all in m). `None` where the solids leave no room for the volume.
 pub fn cut_ball(center: DVec3, volume: f64, first_hit: impl Fn(DVec3, f64) -> Option<f64>) -> Option<DropMesh> {
-    let largest = LARGEST_RADIUS * volume.cbrt();
+    let largest = LARGEST_RADIUS * math::cbrt(volume);
     let unit = unit_sphere();
     let hits: Vec<f64> = unit.positions.iter().map(|&n| first_hit(n, largest).unwrap_or(largest)).collect();
     let scaled = |radius: f64| {
@@ -59,7 +60,7 @@ fn unit_sphere() -> TriMesh {
         let polar = std::f64::consts::PI * ring as f64 / (RINGS + 1) as f64;
         mesh.positions.extend((0..SECTORS).map(|sector| {
             let azimuth = std::f64::consts::TAU * sector as f64 / SECTORS as f64;
-            DVec3::new(polar.sin() * azimuth.cos(), polar.sin() * azimuth.sin(), polar.cos())
+            DVec3::new(math::sin(polar) * math::cos(azimuth), math::sin(polar) * math::sin(azimuth), math::cos(polar))
         }));
     }
     mesh.positions.push(DVec3::NEG_Z);

@@ -20,7 +20,7 @@ use std::f64::consts::TAU;
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
-use sessile_numerics::OptionalIndex;
+use sessile_numerics::{OptionalIndex, math};
 
 use crate::build::DropMesh;
 use crate::layer::{layer, refined};
@@ -72,7 +72,7 @@ impl SubstrateOffsets {
             return DVec3::ZERO;
         }
         let out = place.length() / self.radius * RINGS as f64;
-        let turn = place.to_angle().rem_euclid(TAU) / TAU * SECTORS as f64;
+        let turn = math::direction_angle(place).rem_euclid(TAU) / TAU * SECTORS as f64;
         let (ring, sector) = ((out as usize).min(RINGS - 1), turn as usize);
         let sample = |sector: usize, ring: usize| match ring {
             0 => DVec3::ZERO,

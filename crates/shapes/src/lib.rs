@@ -22,6 +22,8 @@
 //! assert!((surface.mesh.volume() / 4e-9 - 1.0).abs() < 1e-9);
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod build;
 mod confine;
 mod cut_ball;

@@ -10,6 +10,7 @@ use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 use crate::ellipsoid_cap::EllipsoidCap;
+use sessile_numerics::math;
 use sessile_wetting::young_laplace::sessile;
 
 /// Points of a meridian, apex and contact line included.
@@ -36,7 +37,7 @@ fn node(row: usize, column: usize) -> &'static Meridian {
         let part = row as f64 / (NUM_VOLUMES - 1) as f64;
         let ln_volume = LN_VOLUMES.0 + part * (LN_VOLUMES.1 - LN_VOLUMES.0);
         // Of unit volume: the capillary length represents the volume.
-        let length = (-ln_volume / 3.0).exp();
+        let length = math::exp(-ln_volume / 3.0);
         sessile(1.0, angle, length).map_or_else(|| cap(1.0, angle), |profile| resampled(&profile.points))
     })
 }
@@ -54,18 +55,18 @@ fn resampled(points: &[[f64; 2]]) -> Meridian {
 
 /// The spherical cap of a volume (in m³) and contact angle (in rad).
 fn cap(volume: f64, angle: f64) -> Meridian {
-    let radius = sessile_wetting::cap::base_radius(volume, angle) / angle.sin();
+    let radius = sessile_wetting::cap::base_radius(volume, angle) / math::sin(angle);
     std::array::from_fn(|k| {
-        let (sin, cos) = (angle * k as f64 / (POINTS - 1) as f64).sin_cos();
-        [radius * sin, radius * (cos - angle.cos())]
+        let (sin, cos) = math::sin_cos(angle * k as f64 / (POINTS - 1) as f64);
+        [radius * sin, radius * (cos - math::cos(angle))]
     })
 }
 
 /// Meridian of a sessile drop of a volume (in m³) and contact angle (in rad), given its base
 /// radius, height and capillary length, in m.
 pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64, height: f64) -> Meridian {
-    let size = volume.cbrt();
-    let ln_volume = 3.0 * (size / capillary_length).ln();
+    let size = math::cbrt(volume);
+    let ln_volume = 3.0 * math::ln(size / capillary_length);
     let row = ((ln_volume - LN_VOLUMES.0) / (LN_VOLUMES.1 - LN_VOLUMES.0) * (NUM_VOLUMES - 1) as f64)
         .clamp(0.0, (NUM_VOLUMES - 1) as f64);
     let column = ((angle.to_degrees() - 5.0) / 5.0).clamp(0.0, (NUM_ANGLES - 1) as f64);
@@ -88,9 +89,9 @@ pub fn resting(volume: f64, angle: f64, capillary_length: f64, base_radius: f64,
 pub fn hanging(volume: f64, base_radius: f64, height: f64) -> Meridian {
     let ellipsoid = EllipsoidCap::new(volume, base_radius, height);
     // Parameter of the contact line on the ellipsoid.
-    let end = (-ellipsoid.center_height / ellipsoid.along).clamp(-1.0, 1.0).acos();
+    let end = math::acos((-ellipsoid.center_height / ellipsoid.along).clamp(-1.0, 1.0));
     let mut meridian: Meridian = std::array::from_fn(|k| {
-        let (sin, cos) = (end * k as f64 / (POINTS - 1) as f64).sin_cos();
+        let (sin, cos) = math::sin_cos(end * k as f64 / (POINTS - 1) as f64);
         [ellipsoid.across * sin, ellipsoid.center_height + ellipsoid.along * cos]
     });
     fit(&mut meridian, base_radius, height);

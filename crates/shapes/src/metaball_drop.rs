@@ -9,6 +9,7 @@
 use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::math;
 
 use crate::ellipsoid_cap::EllipsoidCap;
 use crate::metaballs::Ball;
@@ -62,7 +63,7 @@ pub struct MetaballDrop {
 impl MetaballDrop {
     /// A similar drop of a share of the volume.
     pub fn part(&self, share: f64) -> Self {
-        let scale = share.cbrt();
+        let scale = math::cbrt(share);
         Self {
             volume: self.volume * share,
             base_radius: self.base_radius * scale,
@@ -98,7 +99,7 @@ impl MetaballDrop {
         }
         for (direction, lead) in FRONT_DIRECTIONS.into_iter().zip(self.front) {
             if lead > 0.0 {
-                let outward = DVec2::from_angle(direction).rotate(self.heading);
+                let outward = math::direction(direction).rotate(self.heading);
                 let reach = (1.0 + lead - FRONT_WIDTH) * self.base_radius;
                 let mut finger = ellipsoid(self.heading * ahead + outward * reach, FRONT_WIDTH, FRONT_WIDTH);
                 finger.strength = (lead / 0.1).min(1.0);

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_geometry::TriMesh;
+use sessile_numerics::math;
 
 use crate::build::{Detail, DropMesh};
 use crate::meridian::{self, Meridian, POINTS};
@@ -122,7 +123,7 @@ impl Profile {
 /// Evenly spaced unit directions around a circle, cached.
 pub(crate) fn directions(sectors: usize) -> std::borrow::Cow<'static, [DVec2]> {
     static TABLE: [OnceLock<Vec<DVec2>>; MAX_CACHED + 1] = [const { OnceLock::new() }; MAX_CACHED + 1];
-    let make = || (0..sectors).map(|s| DVec2::from_angle(TAU * s as f64 / sectors as f64)).collect();
+    let make = || (0..sectors).map(|s| math::direction(TAU * s as f64 / sectors as f64)).collect();
     match TABLE.get(sectors) {
         Some(cached) => cached.get_or_init(make).as_slice().into(),
         None => make().into(),
@@ -174,7 +175,7 @@ impl<'a> Revolution<'a> {
         let arc: f64 = meridian.windows(2).map(|p| step(p[0], p[1])).sum();
         let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors.min(MAX_RINGS));
         let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors.min(MAX_RINGS));
-        let swell = (sector / sector.sin()).sqrt();
+        let swell = (sector / math::sin(sector)).sqrt();
         Self { meridian, sectors, rings, inner, swell, arch: directions(2 * rings) }
     }
 

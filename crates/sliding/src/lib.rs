@@ -15,6 +15,8 @@
 //! Trails and emissions are generic over the place type of a model: a cell of a pane, or a point on
 //! a triangle.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod ball;
 mod coalescence;
 mod emission;

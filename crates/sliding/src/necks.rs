@@ -24,7 +24,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_numerics::OptionalIndex;
+use sessile_numerics::{OptionalIndex, math};
 use sessile_wetting::Liquid;
 use sessile_wetting::cube_root::cube_root;
 
@@ -71,7 +71,7 @@ impl NeckParts {
     /// Contracts the parts to `decay` of their offsets from the center of mass; the largest absorbs
     /// the others, and has all of the volume when the neck is removed.
     fn contract(&mut self, decay: f64) {
-        let last = (-LIFETIME).exp();
+        let last = math::exp(-LIFETIME);
         let open = ((decay - last) / (1.0 - last)).clamp(0.0, 1.0);
         let parts = &mut self.parts[..self.count];
         let largest = (0..parts.len()).fold(0, |l, k| if parts[k].share > parts[l].share { k } else { l });
@@ -148,7 +148,7 @@ impl Necks {
             return None;
         }
         let mut parts = neck.parts;
-        parts.contract((-(self.now - neck.formed_at) / neck.time_constant).exp());
+        parts.contract(math::exp(-(self.now - neck.formed_at) / neck.time_constant));
         Some(parts)
     }
 

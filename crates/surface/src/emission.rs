@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::DVec3;
-use sessile_numerics::{sphere_radius, sphere_volume};
+use sessile_numerics::{math, sphere_radius, sphere_volume};
 use sessile_world::Emission;
 
 use crate::drop::{Drop, Scratch, target_edge};
@@ -101,9 +101,9 @@ fn pour(state: &mut State, params: &Parameters, outlet: OutletIndex, volume: f64
     }
     let across = direction.any_orthonormal_vector();
     let other = direction.cross(across);
-    let azimuth = |phi: f64| across * phi.cos() + other * phi.sin();
+    let azimuth = |phi: f64| across * math::cos(phi) + other * math::sin(phi);
     let surface = |fraction: f64, phi: f64| {
-        let (sin, cos) = (0.5 * PI * fraction).sin_cos();
+        let (sin, cos) = math::sin_cos(0.5 * PI * fraction);
         at + (azimuth(phi) * sin + direction * if fraction >= 1.0 { 0.0 } else { cos }) * radius
     };
     let base = |fraction: f64, phi: f64| at + azimuth(phi) * (fraction * radius);

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use glam::DVec3;
-use sessile_numerics::sphere_radius;
+use sessile_numerics::{math, sphere_radius};
 use sessile_scene::DropShape;
 use sessile_world::{Cap, InitialDrop, Solid};
 
@@ -109,9 +109,10 @@ fn sphere_mesh(drop: &InitialDrop, center: DVec3, edge: f64) -> Option<Mesh> {
 fn cap_on(cap: &Cap, solid: &Solid, edge: f64) -> Option<Mesh> {
     let across = cap.normal.any_orthonormal_vector();
     let other = cap.normal.cross(across);
-    let direction = |phi: f64| across * phi.cos() + other * phi.sin();
-    let on_sphere =
-        |psi: f64, phi: f64| cap.ball_center + (direction(phi) * psi.sin() + cap.normal * psi.cos()) * cap.ball_radius;
+    let direction = |phi: f64| across * math::cos(phi) + other * math::sin(phi);
+    let on_sphere = |psi: f64, phi: f64| {
+        cap.ball_center + (direction(phi) * math::sin(psi) + cap.normal * math::cos(psi)) * cap.ball_radius
+    };
     let rims: Vec<f64> = (0..AZIMUTHS)
         .map(|k| {
             let phi = TAU * k as f64 / AZIMUTHS as f64;

@@ -40,6 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![expect(clippy::needless_range_loop, reason = "one vertex index addresses several parallel arrays")]
 
 mod by_hand;

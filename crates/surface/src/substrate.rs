@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
-use sessile_numerics::typed_index;
+use sessile_numerics::{math, typed_index};
 use sessile_wetting::Wetting;
 use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
 use sessile_world::{Solid, World};
@@ -100,9 +100,9 @@ impl WettingCoefficients {
     fn new(wetting: &Wetting) -> Self {
         let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
         Self {
-            cos_advancing: wetting.advancing.cos(),
-            cos_wet_advancing: wetting.wet_advancing.map(f64::cos),
-            cos_receding: wetting.receding.cos(),
+            cos_advancing: math::cos(wetting.advancing),
+            cos_wet_advancing: wetting.wet_advancing.map(math::cos),
+            cos_receding: math::cos(wetting.receding),
             drag_advancing: drag(wetting.advancing),
             drag_receding: drag(wetting.receding),
         }

@@ -10,11 +10,13 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 /// Volume of the cap over the cube of its base radius, V/R³.
 ///
 /// With T = tan(θ/2): π T (3 + T²) / 6.
 pub fn volume_over_radius_cubed(theta: f64) -> f64 {
-    let t = (0.5 * theta).tan();
+    let t = math::tan(0.5 * theta);
     PI * t * (3.0 + t * t) / 6.0
 }
 
@@ -25,22 +27,22 @@ pub fn volume(radius: f64, theta: f64) -> f64 {
 
 /// Base radius of the cap of volume `volume`, in m.
 pub fn base_radius(volume: f64, theta: f64) -> f64 {
-    (volume / volume_over_radius_cubed(theta)).cbrt()
+    math::cbrt(volume / volume_over_radius_cubed(theta))
 }
 
 /// Height of the cap with base radius `radius`, in m.
 pub fn height(radius: f64, theta: f64) -> f64 {
-    radius * (0.5 * theta).tan()
+    radius * math::tan(0.5 * theta)
 }
 
 /// Liquid–air area of the cap, 2πR²/(1 + cos θ), in m².
 pub fn air_area(radius: f64, theta: f64) -> f64 {
-    PI * (radius / (0.5 * theta).cos()).powi(2)
+    PI * (radius / math::cos(0.5 * theta)).powi(2)
 }
 
 /// Radius of the sphere that the cap is cut from, in m.
 pub fn sphere_radius(radius: f64, theta: f64) -> f64 {
-    radius / theta.sin()
+    radius / math::sin(theta)
 }
 
 /// Height of the cap's centroid above the solid, h(4a − h)/(4(3a − h)), in m.
@@ -66,7 +68,7 @@ pub(crate) fn angle_minus_sin_cos(x: f64) -> f64 {
         let square = x * x;
         2.0 / 3.0 * x * square * (1.0 - square / 5.0 * (1.0 - 2.0 * square / 21.0 * (1.0 - square / 18.0)))
     } else {
-        x - x.sin() * x.cos()
+        x - math::sin(x) * math::cos(x)
     }
 }
 
@@ -77,7 +79,7 @@ pub fn planar_area(half_width: f64, theta: f64) -> f64 {
 
 /// Half width of the circular segment of area `area`, in m.
 pub fn planar_half_width(area: f64, theta: f64) -> f64 {
-    theta.sin() * (area / angle_minus_sin_cos(theta)).sqrt()
+    math::sin(theta) * (area / angle_minus_sin_cos(theta)).sqrt()
 }
 
 /// Length of the segment's arc, in m: its liquid–air boundary.
@@ -89,7 +91,7 @@ pub fn planar_arc(half_width: f64, theta: f64) -> f64 {
 pub fn planar_centroid_height(half_width: f64, theta: f64) -> f64 {
     // About the circle's center the segment's first moment is (2/3) half_width³.
     let a = sphere_radius(half_width, theta);
-    2.0 / 3.0 * half_width.powi(3) / planar_area(half_width, theta) - a * theta.cos()
+    2.0 / 3.0 * half_width.powi(3) / planar_area(half_width, theta) - a * math::cos(theta)
 }
 
 #[cfg(test)]

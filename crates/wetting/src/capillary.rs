@@ -3,6 +3,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use crate::liquid::Liquid;
 use crate::material::Wetting;
 use crate::root::bracketed;
@@ -15,7 +17,7 @@ pub fn laplace_pressure(liquid: &Liquid, radius: f64) -> f64 {
 
 /// Mean height to which a liquid rises between two plates a gap apart, 2γ cos θ/(ρ g gap), in m.
 pub fn rise_between_plates(liquid: &Liquid, theta: f64, gap: f64, gravity: f64) -> f64 {
-    2.0 * liquid.surface_tension * theta.cos() / (liquid.density * gravity * gap)
+    2.0 * liquid.surface_tension * math::cos(theta) / (liquid.density * gravity * gap)
 }
 
 /// Height of the contact line on a vertical wall above the level far from it, in m; negative above
@@ -23,7 +25,7 @@ pub fn rise_between_plates(liquid: &Liquid, theta: f64, gap: f64, gravity: f64) 
 ///
 /// From the first integral of the planar meniscus: h² = 2 l_c² (1 − sin θ).
 pub fn meniscus_height(liquid: &Liquid, theta: f64, gravity: f64) -> f64 {
-    let height = liquid.capillary_length(gravity) * (2.0 * (1.0 - theta.sin())).sqrt();
+    let height = liquid.capillary_length(gravity) * (2.0 * (1.0 - math::sin(theta))).sqrt();
     if theta > 0.5 * PI { -height } else { height }
 }
 
@@ -43,7 +45,7 @@ const HARKINS_BROWN: [f64; 19] = [
 pub fn dripping_volume(liquid: &Liquid, radius: f64, gravity: f64) -> f64 {
     let whole = 2.0 * PI * radius * liquid.surface_tension / (liquid.density * gravity);
     let factor = |volume: f64| {
-        let x = ((radius / volume.cbrt() - 0.30) / 0.05).clamp(0.0, (HARKINS_BROWN.len() - 1) as f64);
+        let x = ((radius / math::cbrt(volume) - 0.30) / 0.05).clamp(0.0, (HARKINS_BROWN.len() - 1) as f64);
         let below = (x as usize).min(HARKINS_BROWN.len() - 2);
         let t = x - below as f64;
         (1.0 - t) * HARKINS_BROWN[below] + t * HARKINS_BROWN[below + 1]
@@ -68,7 +70,7 @@ pub struct Coalescence {
 
 /// Merges two free drops of given radii (in m).
 pub fn coalesce(liquid: &Liquid, first: f64, second: f64) -> Coalescence {
-    let radius = (first.powi(3) + second.powi(3)).cbrt();
+    let radius = math::cbrt(first.powi(3) + second.powi(3));
     let area = 4.0 * PI * (first * first + second * second - radius * radius);
     Coalescence { radius, energy: liquid.surface_tension * area }
 }

@@ -5,6 +5,8 @@
 //! Newton's rounding alone. That takes a tenth of the time of a correctly rounded root, and is
 //! bit-identical on every platform.
 
+use sessile_numerics::math;
+
 /// Bits of the root of 1 less a third of the bits of 1, shifted so that the largest error above is
 /// the largest below.
 const OFFSET: u64 = 0x2A9F_7893_782D_A1CE;
@@ -13,7 +15,7 @@ const OFFSET: u64 = 0x2A9F_7893_782D_A1CE;
 #[inline]
 pub fn cube_root(x: f64) -> f64 {
     if !x.is_normal() || x < 0.0 {
-        return x.cbrt();
+        return math::cbrt(x);
     }
     let mut y = f64::from_bits(x.to_bits() / 3 + OFFSET);
     for _ in 0..2 {

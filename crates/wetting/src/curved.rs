@@ -21,6 +21,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use sessile_numerics::math;
+
 use crate::liquid::Liquid;
 use crate::root::bracketed;
 use crate::table::{Contact, RestShape, ShapeTable, Weight};
@@ -73,7 +75,7 @@ impl CurvedRest {
         let rest = |body: f64, contact: &Contact| table.shape(body, contact, &weight);
         let line = contact_line(volume, &contact, flat, curvature, rest, |shape| shape.base_radius);
         let shape = RestShape { base_radius: line.wetted_radius(), ..line.shape };
-        let turn = line.steep_turn.unwrap_or_else(|| (curvature * line.radius).clamp(-STEEPEST, STEEPEST).asin());
+        let turn = line.steep_turn.unwrap_or_else(|| math::asin((curvature * line.radius).clamp(-STEEPEST, STEEPEST)));
         Some(Self { body: line.body, angle: line.contact.angle(), shape, turn, line_radius: line.radius })
     }
 
@@ -107,7 +109,7 @@ impl<S> ContactLine<S> {
     #[inline(always)]
     fn wetted_radius(&self) -> f64 {
         match self.steep_turn {
-            Some(turn) if turn > FRAC_PI_2 && turn < PI => self.radius / turn.sin(),
+            Some(turn) if turn > FRAC_PI_2 && turn < PI => self.radius / math::sin(turn),
             _ => self.radius,
         }
     }
@@ -171,7 +173,7 @@ fn steep_contact_line<S: Copy>(
 ) -> ContactLine<S> {
     let sphere = 1.0 / curvature;
     let at = |turn: f64| {
-        let (sin, cos) = turn.sin_cos();
+        let (sin, cos) = math::sin_cos(turn);
         let cap = PI / 3.0 * sphere.powi(3) * (2.0 + cos) * (1.0 - cos) * (1.0 - cos);
         let contact = Contact::new((contact.angle() + turn).min(PI - ANGLE_MARGIN));
         let shape = rest(volume + cap, &contact)?;
@@ -206,7 +208,7 @@ fn above_contact_line(volume: f64, contact: &Contact, b: f64, curvature: f64) ->
     let s = b * sin / (1.0 + cos);
     // In a hollow the volume above the plane must stay positive.
     let body = (volume + PI / 6.0 * s * (3.0 * b * b + s * s)).max(0.1 * volume);
-    let alpha = sin.asin();
+    let alpha = math::asin(sin);
     let angle = contact.angle() + alpha;
     let within = angle.clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
     let turned =

@@ -14,6 +14,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use crate::cap::volume_over_radius_cubed;
 
 /// Share of the solid that coalescing drops cover (90°; unverified).
@@ -24,7 +26,7 @@ pub const NUCLEI: f64 = 1e9;
 /// Mean base radius of dew drops at a contact angle after a condensed depth (in m), in m.
 pub fn dew_radius(depth: f64, nuclei: f64, theta: f64) -> f64 {
     let shape = volume_over_radius_cubed(theta);
-    let alone = (depth / (nuclei * shape)).cbrt();
+    let alone = math::cbrt(depth / (nuclei * shape));
     if nuclei * PI * alone * alone < COVERAGE { alone } else { PI * depth / (COVERAGE * shape) }
 }
 

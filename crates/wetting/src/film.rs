@@ -13,6 +13,8 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+use sessile_numerics::math;
+
 use crate::cap::angle_minus_sin_cos;
 use crate::liquid::Liquid;
 use crate::sliding::CUTOFF_LOGARITHM;
@@ -49,7 +51,7 @@ pub fn trail_width(width: f64, speed: f64, shedding_speed: f64) -> f64 {
 /// Landau and Levich's film thickness where the rear's static curvature is `curvature` (in 1/m),
 /// 1.34 Ca^⅔/κ, in m.
 pub fn landau_levich_thickness(liquid: &Liquid, speed: f64, curvature: f64) -> f64 {
-    LANDAU_LEVICH * capillary_number(liquid, speed).powf(2.0 / 3.0) / curvature
+    LANDAU_LEVICH * math::powf(capillary_number(liquid, speed), 2.0 / 3.0) / curvature
 }
 
 /// Thickest film that does not run off by itself, √(ηU/ρ g sin α), in m; infinite on the level.
@@ -61,7 +63,7 @@ pub fn drainage_thickness(liquid: &Liquid, speed: f64, gravity_along: f64) -> f6
 /// vertical plate (√2/l_c, so 0.946 l_c Ca^⅔), no more than drains.
 pub fn film_thickness(liquid: &Liquid, speed: f64, gravity: f64, tilt: f64) -> f64 {
     let curvature = SQRT_2 / liquid.capillary_length(gravity);
-    landau_levich_thickness(liquid, speed, curvature).min(drainage_thickness(liquid, speed, gravity * tilt.sin()))
+    landau_levich_thickness(liquid, speed, curvature).min(drainage_thickness(liquid, speed, gravity * math::sin(tilt)))
 }
 
 /// Speed at which a film on a solid of receding angle `receding` retracts, γθ_r³/(17Λη), in m/s
@@ -85,7 +87,7 @@ impl Ridge {
     pub fn of_film(thickness: f64, film_width: f64, receding: f64) -> Self {
         let section = thickness * film_width;
         let arc_radius = (section / angle_minus_sin_cos(receding)).sqrt();
-        Self { section, width: 2.0 * arc_radius * receding.sin() }
+        Self { section, width: 2.0 * arc_radius * math::sin(receding) }
     }
 
     /// Spacing of the beads into which it ruptures, in m.

@@ -14,6 +14,8 @@
 //! range of 2.14 to 3.07 at We 34, Re 2500 (0.9 of the lowest to 1.08 of the highest). Roisman's
 //! turns negative below We ≈ 0.2 Re^⅖.
 
+use sessile_numerics::math;
+
 /// Weber number of a drop of a diameter (in m) at a speed (in m/s).
 pub fn weber(liquid: &crate::Liquid, diameter: f64, speed: f64) -> f64 {
     liquid.density * speed * speed * diameter / liquid.surface_tension
@@ -31,13 +33,13 @@ pub fn spread_pasandideh_fard(weber: f64, reynolds: f64, theta: f64) -> f64 {
 
 /// Spread after Laan et al.
 pub fn spread_laan(weber: f64, reynolds: f64) -> f64 {
-    let p = (weber / reynolds.powf(0.4)).sqrt();
-    reynolds.powf(0.2) * p / (1.24 + p)
+    let p = (weber / math::powf(reynolds, 0.4)).sqrt();
+    math::powf(reynolds, 0.2) * p / (1.24 + p)
 }
 
 /// 3(1 − cos θ) + 4 We/√Re.
 fn dissipation(weber: f64, reynolds: f64, theta: f64) -> f64 {
-    3.0 * (1.0 - theta.cos()) + 4.0 * weber / reynolds.sqrt()
+    3.0 * (1.0 - math::cos(theta)) + 4.0 * weber / reynolds.sqrt()
 }
 
 /// Default spread: the geometric mean of Laan's, lowest of the set, and Pasandideh-Fard's, highest

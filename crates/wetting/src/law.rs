@@ -7,6 +7,8 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use sessile_numerics::math;
+
 use crate::cube_root::cube_root;
 use crate::curved::{self, CurvedRest};
 use crate::film::{self, Ridge};
@@ -62,11 +64,11 @@ impl SlidingLaw {
             PinnedDrop { volume: 1.0, radius: 1.0, angle: advancing, pull: liquid.surface_tension / liquid.density };
         Self {
             wetting: *wetting,
-            cos_advancing: advancing.cos(),
-            cos_receding: receding.cos(),
-            cos_wet_advancing: wetting.wet_advancing.unwrap_or(advancing).cos(),
+            cos_advancing: math::cos(advancing),
+            cos_receding: math::cos(receding),
+            cos_wet_advancing: math::cos(wetting.wet_advancing.unwrap_or(advancing)),
             shedding_speed: film::shedding_speed(liquid, receding),
-            overhang: if advancing > FRAC_PI_2 { 1.0 / advancing.sin() } else { 1.0 },
+            overhang: if advancing > FRAC_PI_2 { 1.0 / math::sin(advancing) } else { 1.0 },
             air_drag: wind::air_drag(1.0, advancing),
             sag_per_bond: of_unit_bond.centroid_shift(liquid),
             wedge_friction: sliding::wedge_friction(wetting),
@@ -221,7 +223,7 @@ impl SlidingLaw {
         if film_width == 0.0 {
             return (0.0, 0.0);
         }
-        let (gravity, tilt) = (tangential.hypot(normal), tangential.atan2(normal));
+        let (gravity, tilt) = (math::hypot(tangential, normal), math::atan2(tangential, normal));
         (film_width, film_width * film::film_thickness(liquid, speed, gravity, tilt))
     }
 

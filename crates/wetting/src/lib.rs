@@ -31,6 +31,8 @@
 //! assert!((retained - 10e-9).abs() < 1e-9);
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod cap;
 pub mod capillary;
 pub mod cube_root;

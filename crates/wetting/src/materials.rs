@@ -47,6 +47,7 @@ enum History {
     Remembers,
 }
 use History::{Forgets, Remembers};
+use sessile_numerics::math;
 
 /// Name, title, θ_a and θ_r in degrees, history, roughness in m, aliases, evidence.
 type Row = (&'static str, &'static str, f64, f64, History, f64, &'static [&'static str], &'static str);
@@ -149,7 +150,7 @@ fn preset(&(name, title, advancing, receding, history, roughness, aliases, evide
 
 /// Affinity of the pane model's paper mode where none is given, (1 + cos θ_a)/2.
 pub fn default_affinity(advancing: f64) -> f64 {
-    0.5 * (1.0 + advancing.cos())
+    0.5 * (1.0 + math::cos(advancing))
 }
 
 /// Adhesion of the droplet model's paper mode where none is given, in Pa: for water under 9.8 m/s²
@@ -157,7 +158,7 @@ pub fn default_affinity(advancing: f64) -> f64 {
 pub fn default_adhesion(advancing: f64) -> f64 {
     let water = liquid_presets()[0].liquid;
     let volume = pendant_limit(advancing) * water.capillary_length(GRAVITY).powi(3);
-    let radius = (1.5 / PI * volume).cbrt();
+    let radius = math::cbrt(1.5 / PI * volume);
     2.0 / 3.0 * water.density * GRAVITY * radius
 }
 

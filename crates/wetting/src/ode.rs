@@ -4,6 +4,8 @@
 //! value is kept, the difference to the fourth-order one is the error estimate, and the next step
 //! is scaled by its fifth root.
 
+use sessile_numerics::math;
+
 /// Stage times.
 const C: [f64; 5] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0];
 /// Stage weights.
@@ -87,7 +89,7 @@ pub(crate) fn integrate<const N: usize>(
             let scale = accuracy.relative * y[i].abs().max(next[i].abs()).max(floor[i]);
             error = error.max((h * sum).abs() / scale);
         }
-        let factor = if error.is_finite() { (0.9 * error.powf(-0.2)).clamp(0.2, 5.0) } else { 0.2 };
+        let factor = if error.is_finite() { (0.9 * math::powf(error, -0.2)).clamp(0.2, 5.0) } else { 0.2 };
         if error <= 1.0 {
             x = if ends { to } else { x + h };
             *y = next;

@@ -22,6 +22,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use sessile_numerics::math;
+
 use crate::cap;
 use crate::ode::{Accuracy, integrate};
 use crate::root::{bracketed, maximum};
@@ -96,7 +98,7 @@ pub fn pendant_max_volume_pinned(radius: f64, capillary_length: f64) -> Option<f
 /// near ψ = π/2, where the drop is a sphere of R³ = 3r/2 and p = 2/R. Tate's 2πr, less (2/3)^(1/3)
 /// r^(2/3) of it.
 fn narrow_tip_limit(radius: f64) -> f64 {
-    2.0 * PI * radius * (1.0 - (2.0 / 3.0 * radius * radius).cbrt())
+    2.0 * PI * radius * (1.0 - math::cbrt(2.0 / 3.0 * radius * radius))
 }
 
 /// Boundary condition at the solid of a family of drops.
@@ -163,9 +165,9 @@ impl Family {
                 let radius = cap::base_radius(small.min(narrow).min(0.5 * volume), theta);
                 let sphere = cap::sphere_radius(radius, theta);
                 // On a sphere of radius a, σ = ln(2a tan(ψ/2)).
-                self.correct([-sphere.ln(), (2.0 * sphere * (0.5 * theta).tan()).ln()])
+                self.correct([-math::ln(sphere), math::ln(2.0 * sphere * math::tan(0.5 * theta))])
             }
-            Condition::Radius(radius) => self.correct([(1e-3 / radius).ln(), radius.ln()]),
+            Condition::Radius(radius) => self.correct([math::ln(1e-3 / radius), math::ln(radius)]),
         }
     }
 
@@ -239,7 +241,7 @@ impl Family {
     /// The drop of `volume` between `from` and the one a step further, whose volume is `end`.
     fn between(&self, from: &Point, tangent: [f64; 2], stride: f64, volume: f64, end: f64) -> Point {
         let at = |stride: f64| self.correct(along(from, tangent, stride));
-        let miss = |v: f64| (v / volume).ln();
+        let miss = |v: f64| math::ln(v / volume);
         let found = bracketed(|x| miss(at(x).end[V]), 0.0, stride, miss(from.end[V]), miss(end), 1e-10);
         at(found)
     }
@@ -260,7 +262,7 @@ impl Family {
             }
             last_miss = miss.abs();
             let [by_curvature, by_length] = *gradient.get_or_insert_with(|| self.gradient(at, &end));
-            let length = by_curvature.hypot(by_length);
+            let length = math::hypot(by_curvature, by_length);
             let across = (miss / length).clamp(-0.5, 0.5) / length;
             at = [at[0] - across * by_curvature, at[1] - across * by_length];
             end = self.end(at);
@@ -271,7 +273,7 @@ impl Family {
     /// Unit tangent of the family: towards larger volumes at the start, onwards afterwards.
     fn tangent(&self, point: &Point, onwards: Option<[f64; 2]>) -> [f64; 2] {
         let gradient = self.gradient(point.at, &point.end);
-        let length = gradient[0].hypot(gradient[1]);
+        let length = math::hypot(gradient[0], gradient[1]);
         let tangent = [-gradient[1] / length, gradient[0] / length];
         // A free drop grows by lengthening, a pinned one by bulging.
         let reference = onwards.unwrap_or(match self.condition {
@@ -294,7 +296,7 @@ impl Family {
         let nudge = 1e-5;
         let nudged = self.end([at[0] + nudge, at[1]]);
         let by_curvature = (self.miss(&nudged) - self.miss(end)) / nudge;
-        let slopes = slopes(at[0].exp(), end);
+        let slopes = slopes(math::exp(at[0]), end);
         let by_length = match self.condition {
             Condition::Angle(_) => slopes[PSI],
             Condition::Radius(radius) => slopes[R] / radius,
@@ -308,9 +310,9 @@ impl Family {
     }
 
     fn integrate_along(&self, at: [f64; 2], accuracy: Accuracy, mut on_step: impl FnMut(&State)) -> State {
-        let b = at[0].exp();
+        let b = math::exp(at[0]);
         // Series about the apex: ψ = bs − bs³/8, from the equation with z = bs²/2.
-        let s = (1e-3 * (1.0 / b).min(1.0)).min(0.5 * at[1].exp());
+        let s = (1e-3 * (1.0 / b).min(1.0)).min(0.5 * math::exp(at[1]));
         let s2 = s * s;
         let mut y = [
             s - b * b * s2 * s / 6.0,
@@ -329,11 +331,11 @@ impl Family {
         // Near the apex σ would take many steps over little; by s to a third of the apex radius at
         // most, where σ = ln s + b²s²/12.
         let unit = (1.0 / b).min(1.0);
-        let near = (0.3 * unit).min(0.5 * at[1].exp());
+        let near = (0.3 * unit).min(0.5 * math::exp(at[1]));
         let by_arc = |_: f64, y: &State| slopes(b, y).map(|slope| slope * unit / y[R]);
         let mut step = 10.0 * s / unit;
         integrate(by_arc, s / unit, near / unit, &mut y, &floor, &mut step, accuracy, |_, y| on_step(y));
-        let sigma = near.ln() + (b * near).powi(2) / 12.0;
+        let sigma = math::ln(near) + (b * near).powi(2) / 12.0;
         step *= unit / near;
         integrate(|_, y| slopes(b, y), sigma, at[1], &mut y, &floor, &mut step, accuracy, |_, y| on_step(y));
         y
@@ -341,7 +343,7 @@ impl Family {
 
     /// Measures and meridian of a drop of the family.
     fn trace(&self, point: Point, theta: f64, l: f64) -> Profile {
-        let b = point.at[0].exp();
+        let b = math::exp(point.at[0]);
         // Short steps, so that the samples between them are good to 1e-8: 0.04 of the apex radius
         // or the capillary length.
         let widest = (1.0 / b).min(point.end[ARC]).max(point.end[R]);
@@ -375,13 +377,13 @@ impl Family {
 /// curvature, averaged.
 fn equator_radius(before: Node, after: Node) -> f64 {
     let curvature = (after.psi - before.psi) / (after.s - before.s);
-    let carried = |node: Node| node.r + (1.0 - node.psi.sin()) / curvature;
+    let carried = |node: Node| node.r + (1.0 - math::sin(node.psi)) / curvature;
     0.5 * (carried(before) + carried(after))
 }
 
 /// Derivatives by σ.
 fn slopes(b: f64, y: &State) -> State {
-    let (sin, cos) = y[PSI].sin_cos();
+    let (sin, cos) = math::sin_cos(y[PSI]);
     let r = y[R];
     let dv = PI * r * r * r * sin;
     [r * cos, r * sin, dv, 2.0 * PI * r * r, y[Z] * dv, (2.0 * b - y[Z]) * r - sin, r]
@@ -392,7 +394,7 @@ fn along(from: &Point, tangent: [f64; 2], stride: f64) -> [f64; 2] {
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
+    math::hypot(a[0] - b[0], a[1] - b[1])
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use sessile_numerics::math;
+
 /// Degrees between two entries.
 const SPACING: f64 = 5.0;
 
@@ -54,7 +56,7 @@ pub(crate) fn pinned_limit(radius: f64) -> Option<(f64, f64)> {
     if !(radius > 0.0 && radius < WIDEST) {
         return None;
     }
-    let x = (radius / WIDEST).cbrt() * (NUM_RADII - 1) as f64;
+    let x = math::cbrt(radius / WIDEST) * (NUM_RADII - 1) as f64;
     let first = (x as usize).saturating_sub(1).min(NUM_RADII - 4);
     let volume = cubic(&PINNED_VOLUMES[first..first + 4], x - first as f64);
     let angle = FRAC_PI_2 - cubic(&PINNED_ANGLE_DEFICITS[first..first + 4], x - first as f64);

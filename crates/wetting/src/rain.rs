@@ -10,6 +10,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 /// Smallest and largest diameter, in mm.
 const DIAMETERS: (f64, f64) = (0.3, 6.0);
 /// N₀, in 1/(m³ mm).
@@ -24,7 +26,7 @@ const MILLIMETER_PER_HOUR: f64 = 1e-3 / 3600.0;
 /// Terminal speed of a raindrop of a diameter (in m), in m/s; 0 below 0.11 mm, where the fit turns
 /// negative.
 pub fn fall_speed(diameter: f64) -> f64 {
-    (FAST - SLOW * (-RATE * 1e3 * diameter).exp()).max(0.0)
+    (FAST - SLOW * math::exp(-RATE * 1e3 * diameter)).max(0.0)
 }
 
 /// The drops of a rain of a given rate.
@@ -50,7 +52,7 @@ impl RainLaw {
         if !(rate > 0.0 && rate.is_finite()) {
             return None;
         }
-        let slope = 4.1 * (rate / MILLIMETER_PER_HOUR).powf(-0.21);
+        let slope = 4.1 * math::powf(rate / MILLIMETER_PER_HOUR, -0.21);
         // mm³/(m² s) are 1e-9 m/s.
         let carried = 1e-9 * NUMBER * PI / 6.0 * (FAST * cubic_moment(slope) - SLOW * cubic_moment(slope + RATE));
         // Reject rates so small that no drops of these sizes remain.
@@ -83,7 +85,7 @@ impl RainLaw {
             } else {
                 high = d;
             }
-            let density = (-self.slope * d).exp() * (FAST - SLOW * (-RATE * d).exp());
+            let density = math::exp(-self.slope * d) * (FAST - SLOW * math::exp(-RATE * d));
             let newton = d + excess / density;
             let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
             if (next - d).abs() < 1e-12 {
@@ -96,14 +98,14 @@ impl RainLaw {
 
     /// ∫ e^(−bD) v(D) dD from `d` (in mm) to the largest diameter.
     fn beyond(&self, d: f64) -> f64 {
-        let part = |k: f64| ((-k * d).exp() - (-k * DIAMETERS.1).exp()) / k;
+        let part = |k: f64| (math::exp(-k * d) - math::exp(-k * DIAMETERS.1)) / k;
         FAST * part(self.slope) - SLOW * part(self.slope + RATE)
     }
 }
 
 /// ∫ D³ e^(−kD) dD over the diameters, in mm⁴.
 fn cubic_moment(k: f64) -> f64 {
-    let tail = |d: f64| (-k * d).exp() * (((d + 3.0 / k) * d + 6.0 / (k * k)) * d + 6.0 / k.powi(3)) / k;
+    let tail = |d: f64| math::exp(-k * d) * (((d + 3.0 / k) * d + 6.0 / (k * k)) * d + 6.0 / k.powi(3)) / k;
     tail(DIAMETERS.0) - tail(DIAMETERS.1)
 }
 

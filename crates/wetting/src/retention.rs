@@ -22,6 +22,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use crate::liquid::Liquid;
 use crate::material::Wetting;
 use crate::root::bracketed;
@@ -41,7 +43,7 @@ pub fn retention_factor(excess: f64) -> f64 {
 
 /// Δ = cos θ_r − cos θ_a of a material.
 pub fn cosine_difference(wetting: &Wetting) -> f64 {
-    wetting.receding.cos() - wetting.advancing.cos()
+    math::cos(wetting.receding) - math::cos(wetting.advancing)
 }
 
 /// Retention force on a drop of full width `width` (in m), k γ w Δ, in N.
@@ -59,13 +61,13 @@ pub fn retention_force(liquid: &Liquid, wetting: &Wetting, width: f64, factor: f
 /// Exact in its width on a vertical solid, where no gravity flattens the drop; k = 1, and V ∝
 /// k^1.5.
 pub fn critical_volume(liquid: &Liquid, wetting: &Wetting, gravity: f64, tilt: f64) -> f64 {
-    let drive = liquid.density * gravity * tilt.sin();
+    let drive = liquid.density * gravity * math::sin(tilt);
     if drive <= 0.0 {
         return f64::INFINITY;
     }
-    let c = wetting.advancing.cos();
-    let shape = (24.0 / PI).sqrt() * (1.0 + c).powf(0.75) / ((2.0 + c).sqrt() * (1.0 - c).powf(0.25));
-    (liquid.surface_tension * cosine_difference(wetting) / drive).powf(1.5) * shape
+    let c = math::cos(wetting.advancing);
+    let shape = (24.0 / PI).sqrt() * math::powf(1.0 + c, 0.75) / ((2.0 + c).sqrt() * math::powf(1.0 - c, 0.25));
+    math::powf(liquid.surface_tension * cosine_difference(wetting) / drive, 1.5) * shape
 }
 
 /// As [`critical_volume`], with the footprint flattened (or drawn in) by gravity's normal
@@ -81,33 +83,33 @@ pub fn critical_volume_at_rest(
     tilt: f64,
     factor: f64,
 ) -> f64 {
-    let normal_gravity = gravity * tilt.cos();
+    let normal_gravity = gravity * math::cos(tilt);
     let hangs = table.pendant_max_volume(wetting.advancing, normal_gravity, liquid);
-    let guess = critical_volume(liquid, wetting, gravity, tilt) * factor.powf(1.5);
+    let guess = critical_volume(liquid, wetting, gravity, tilt) * math::powf(factor, 1.5);
     if !guess.is_finite() || guess <= 0.0 {
         return guess.min(hangs);
     }
     let excess = |ln_volume: f64| {
-        let volume = ln_volume.exp();
+        let volume = math::exp(ln_volume);
         let held = table
             .rest_shape(volume, wetting.advancing, normal_gravity, liquid)
             .map_or(0.0, |shape| retention_force(liquid, wetting, 2.0 * shape.base_radius, factor));
-        let drive = liquid.density * volume * gravity * tilt.sin();
+        let drive = liquid.density * volume * gravity * math::sin(tilt);
         (drive - held) / drive
     };
-    let (mut low, mut high) = (guess.ln() - 0.1, guess.ln() + 0.1);
+    let (mut low, mut high) = (math::ln(guess) - 0.1, math::ln(guess) + 0.1);
     while excess(low) > 0.0 {
         low -= 0.5;
     }
     while excess(high) < 0.0 {
         high += 0.5;
     }
-    bracketed(excess, low, high, excess(low), excess(high), 1e-9).exp().min(hangs)
+    math::exp(bracketed(excess, low, high, excess(low), excess(high), 1e-9)).min(hangs)
 }
 
 /// Largest planar drop that a line tilted by `tilt` (in rad) retains, γΔ/(ρ g sin α), in m²: exact.
 pub fn critical_area_planar(liquid: &Liquid, wetting: &Wetting, gravity: f64, tilt: f64) -> f64 {
-    let drive = liquid.density * gravity * tilt.sin();
+    let drive = liquid.density * gravity * math::sin(tilt);
     if drive <= 0.0 { f64::INFINITY } else { liquid.surface_tension * cosine_difference(wetting) / drive }
 }
 
@@ -132,15 +134,15 @@ impl PinnedDrop {
     /// cos θ = cos θ₀ − (ρ g V sin α / πγR) cos φ, with the cosine kept inside [−1, 1].
     pub fn contact_angle(&self, liquid: &Liquid, phi: f64) -> f64 {
         let lean = liquid.density * self.pull * self.volume / (PI * liquid.surface_tension * self.radius);
-        (self.angle.cos() - lean * phi.cos()).clamp(-1.0, 1.0).acos()
+        math::acos((math::cos(self.angle) - lean * math::cos(phi)).clamp(-1.0, 1.0))
     }
 
     /// Outward displacement of the cap at polar angle `psi` from its apex and azimuth `phi`, in m:
     /// δ = (a/3)(ρ g a² sin α / γ)(G(θ₀) − G(ψ)) sin ψ cos φ, with a the sphere's radius.
     pub fn displacement(&self, liquid: &Liquid, psi: f64, phi: f64) -> f64 {
-        let a = self.radius / self.angle.sin();
+        let a = self.radius / math::sin(self.angle);
         let bond = liquid.density * self.pull * a * a / liquid.surface_tension;
-        a / 3.0 * bond * (lean_profile(self.angle) - lean_profile(psi)) * psi.sin() * phi.cos()
+        a / 3.0 * bond * (lean_profile(self.angle) - lean_profile(psi)) * math::sin(psi) * math::cos(phi)
     }
 
     /// Shift of the centroid along the pull, R Bo sin α χ(θ₀), in m.
@@ -152,8 +154,8 @@ impl PinnedDrop {
 
 /// G(x) = 1/(2cos²(x/2)) − 2 ln cos(x/2).
 fn lean_profile(x: f64) -> f64 {
-    let cos = (0.5 * x).cos();
-    0.5 / (cos * cos) - 2.0 * cos.ln()
+    let cos = math::cos(0.5 * x);
+    0.5 / (cos * cos) - 2.0 * math::ln(cos)
 }
 
 /// χ(θ₀): the displacement's moment ∫(G(θ₀) − G(ψ)) sin³ψ dψ over the cap's volume, by Simpson's
@@ -166,12 +168,12 @@ fn shift_factor(theta: f64) -> f64 {
     for i in 0..=INTERVALS {
         let psi = step * i as f64;
         let weight = if i == 0 || i == INTERVALS { 1.0 } else { f64::from(2 + 2 * (i as u32 % 2)) };
-        sum += weight * (top - lean_profile(psi)) * psi.sin().powi(3);
+        sum += weight * (top - lean_profile(psi)) * math::sin(psi).powi(3);
     }
     let moment = sum * step / 3.0;
     // In units of a the volume is V/a³ and R = sin θ, which the Bond number and the length bring in
     // as sin³θ.
-    let sin_cubed = theta.sin().powi(3);
+    let sin_cubed = math::sin(theta).powi(3);
     PI / 3.0 * moment / (crate::cap::volume_over_radius_cubed(theta) * sin_cubed * sin_cubed)
 }
 

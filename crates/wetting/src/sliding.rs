@@ -18,6 +18,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use crate::cap::angle_minus_sin_cos;
 use crate::liquid::Liquid;
 use crate::material::Wetting;
@@ -36,7 +38,7 @@ const REPELLENT: f64 = 140.0 / 180.0 * PI;
 /// m(θ) = 2 sin²θ/(θ − sin θ cos θ): dissipation in a moving wedge, over η U²; 3/θ for small
 /// angles.
 pub fn wedge_dissipation(theta: f64) -> f64 {
-    2.0 * theta.sin().powi(2) / angle_minus_sin_cos(theta)
+    2.0 * math::sin(theta).powi(2) / angle_minus_sin_cos(theta)
 }
 
 /// The wedge's part of β: (π/4) Λ [m(θ_a) + m(θ_r)], without the bounds.

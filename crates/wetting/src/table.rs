@@ -32,6 +32,8 @@ mod section;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
+use sessile_numerics::math;
+
 pub use contact::{Contact, Weight};
 pub use section::Section;
 
@@ -143,7 +145,7 @@ impl ShapeTable {
     #[inline(always)]
     fn pressed(&self, v: f64, contact: &Contact) -> [f64; 2] {
         let cap = Cap::new(v, contact);
-        let key = (v / cap.half_sin).ln();
+        let key = math::ln(v / cap.half_sin);
         let [h, r] = self.sessile.at(key, even_column(contact.angle)).map(|ratio| faded(ratio, key));
         let [h_ref, r_ref] = cap.pressed_reference(v);
         [h * h_ref, r * r_ref]
@@ -169,7 +171,7 @@ fn faded(ratio: f64, key: f64) -> f64 {
         return ratio;
     }
     // What the references leave out falls as the Bond number, B².
-    1.0 + (ratio - 1.0) * (2.0 / 3.0 * (key - BREADTHS.0)).exp()
+    1.0 + (ratio - 1.0) * math::exp(2.0 / 3.0 * (key - BREADTHS.0))
 }
 
 /// A cap and the half angle it was made from.
@@ -281,7 +283,7 @@ fn sessile_grid() -> Grid<NUM_BREADTHS, NUM_ANGLES> {
         states_at(Symmetry::Axial, ln_b, &angles, accuracy, |column, y| {
             let cap = Cap::new(y[V], &contacts[column]);
             let [h, r] = cap.pressed_reference(y[V]);
-            curves[column].push(((y[V] / cap.half_sin).ln(), [y[Z] / h, y[R] / r]));
+            curves[column].push((math::ln(y[V] / cap.half_sin), [y[Z] / h, y[R] / r]));
         });
     }
     Grid::new(BREADTHS, resample(BREADTHS, NUM_BREADTHS, &curves))
@@ -309,7 +311,7 @@ fn pendant_grid() -> Grid<NUM_FILLS, NUM_ROOT_ANGLES> {
             drops.push(top.end);
             let point = |y: &crate::pendant::State| {
                 let [h, r] = Cap::new(y[V], &contact).pulled_reference(y[V]);
-                let q = (1.0 - (y[V] / top.end[V]).cbrt()).max(0.0).sqrt();
+                let q = (1.0 - math::cbrt(y[V] / top.end[V])).max(0.0).sqrt();
                 (q, [y[Z] / h, y[R] / r])
             };
             let mut curve: Vec<_> = drops.iter().map(point).collect();

@@ -14,6 +14,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use crate::liquid::Liquid;
 
 /// kR of the fastest perturbation of a ligament.
@@ -51,7 +53,7 @@ pub fn fastest_wavelength(radius: f64) -> f64 {
 /// Time in which the fastest-growing perturbation grows from the relative amplitude `epsilon` to 1,
 /// in s.
 pub fn breakup_time(liquid: &Liquid, radius: f64, epsilon: f64) -> f64 {
-    -epsilon.ln() / ligament_growth_rate(liquid, radius, fastest_wavelength(radius))
+    -math::ln(epsilon) / ligament_growth_rate(liquid, radius, fastest_wavelength(radius))
 }
 
 /// I₁(x)/I₀(x), by the quotient of their power series; for x of order 1.

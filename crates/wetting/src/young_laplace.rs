@@ -22,6 +22,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use sessile_numerics::math;
+
 use crate::cap;
 use crate::ode::{Accuracy, integrate};
 use crate::root::bracketed;
@@ -111,7 +113,7 @@ pub fn sessile_with_base_radius(radius: f64, theta: f64, capillary_length: f64) 
     if cap_volume < CAP_VOLUME * l.powi(3) {
         return Some(cap_profile(Symmetry::Axial, cap_volume, theta));
     }
-    let cap_ln_b = (theta.sin() * l / radius).ln();
+    let cap_ln_b = math::ln(math::sin(theta) * l / radius);
     let ln_b = ln_curvature(Symmetry::Axial, theta, R, radius / l, cap_ln_b);
     Some(trace(Symmetry::Axial, ln_b, theta, l))
 }
@@ -131,7 +133,7 @@ fn solve(symmetry: Symmetry, volume: f64, theta: f64, l: f64) -> Option<Profile>
     if reduced < CAP_VOLUME {
         return Some(cap_profile(symmetry, volume, theta));
     }
-    let cap_ln_b = (theta.sin() * l / cap_radius).ln();
+    let cap_ln_b = math::ln(math::sin(theta) * l / cap_radius);
     let ln_b = ln_curvature(symmetry, theta, V, reduced, cap_ln_b);
     Some(trace(symmetry, ln_b, theta, l))
 }
@@ -139,7 +141,7 @@ fn solve(symmetry: Symmetry, volume: f64, theta: f64, l: f64) -> Option<Profile>
 /// ln b of the drop whose quantity `index` at the contact line is `target`; that quantity falls as
 /// b rises.
 fn ln_curvature(symmetry: Symmetry, theta: f64, index: usize, target: f64, cap_ln_b: f64) -> f64 {
-    let miss = |ln_b: f64| (contact_state(symmetry, ln_b, theta)[index] / target).ln();
+    let miss = |ln_b: f64| math::ln(contact_state(symmetry, ln_b, theta)[index] / target);
     // Gravity flattens the apex, so the cap bounds b from above, up to rounding.
     let (mut hi, mut step) = (cap_ln_b + 1e-9, 1e-8);
     let mut f_hi = miss(hi);
@@ -160,7 +162,7 @@ fn ln_curvature(symmetry: Symmetry, theta: f64, index: usize, target: f64, cap_l
 
 /// Slopes of the state along ψ.
 fn slopes(symmetry: Symmetry, b: f64, psi: f64, y: &State) -> State {
-    let (sin, cos) = psi.sin_cos();
+    let (sin, cos) = math::sin_cos(psi);
     match symmetry {
         Symmetry::Axial => {
             let per = 1.0 / (2.0 * b + y[Z] - sin / y[R]);
@@ -184,11 +186,11 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
             Symmetry::Axial => {
                 // ln I₁(r) = r − ln(2πr)/2 − 3/(8r) − 3/(16r²) − 21/(128r³) − …; a fixed point,
                 // contracting by 1/(2r).
-                let wanted = (0.5 * psi).ln() - ln_b;
+                let wanted = math::ln(0.5 * psi) - ln_b;
                 let mut r = wanted;
                 for _ in 0..20 {
                     let i = 1.0 / r;
-                    r = wanted + 0.5 * (2.0 * PI * r).ln() + i * (0.375 + i * (0.1875 + i * 21.0 / 128.0));
+                    r = wanted + 0.5 * math::ln(2.0 * PI * r) + i * (0.375 + i * (0.1875 + i * 21.0 / 128.0));
                 }
                 let i = 1.0 / r;
                 let i0_over_i1 = 1.0 + i * (0.5 + i * (0.375 + i * (0.375 + i * (63.0 / 128.0 + i * 27.0 / 32.0))));
@@ -198,7 +200,7 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
                 (r, pressure, PI * r * (r * pressure - 2.0 * psi), PI * r * r)
             }
             Symmetry::Planar => {
-                let x = (2.0 * psi).ln() - ln_b;
+                let x = math::ln(2.0 * psi) - ln_b;
                 (x, psi, 2.0 * (x * psi - psi), 2.0 * x)
             }
         };
@@ -206,7 +208,7 @@ fn start(symmetry: Symmetry, ln_b: f64) -> (f64, State, f64) {
         // of order ψ₀².
         (psi, [r, pressure, volume, area, 0.5 * pressure * volume, r], 0.0)
     } else {
-        let b = ln_b.exp();
+        let b = math::exp(ln_b);
         let s = ROUND_START * (1.0 / b).min(1.0);
         let s2 = s * s;
         let (cubic, volume, area) = match symmetry {
@@ -322,8 +324,8 @@ pub(crate) fn sample(nodes: &[Node], l: f64) -> Vec<[f64; 2]> {
                 u * u * ((1.0 + 2.0 * t) * from + t * length * slope_from)
                     + t2 * ((3.0 - 2.0 * t) * to - u * length * slope_to)
             };
-            let r = hermite(a.r, b.r, a.psi.cos(), b.psi.cos());
-            let z = hermite(a.z, b.z, a.psi.sin(), b.psi.sin());
+            let r = hermite(a.r, b.r, math::cos(a.psi), math::cos(b.psi));
+            let z = hermite(a.z, b.z, math::sin(a.psi), math::sin(b.psi));
             [r.max(0.0) * l, (last.z - z) * l]
         })
         .collect()
@@ -348,7 +350,7 @@ fn cap_profile(symmetry: Symmetry, volume: f64, theta: f64) -> Profile {
         if i + 1 == PROFILE_POINTS {
             [radius, 0.0]
         } else {
-            [a * psi.sin(), height - 2.0 * a * (0.5 * psi).sin().powi(2)]
+            [a * math::sin(psi), height - 2.0 * a * math::sin(0.5 * psi).powi(2)]
         }
     };
     Profile {

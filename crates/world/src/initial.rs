@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::Distance;
-use sessile_numerics::{circle_radius, sphere_radius};
+use sessile_input::Reader;
+use sessile_numerics::{circle_radius, math, sphere_radius};
 use sessile_scene::types::{self as scene, Amount, Domain, DropShape, Scene, Side};
 
 pub use self::cap::Cap;
@@ -113,7 +114,7 @@ impl InitialDrop {
                 let along = offset.dot(*axis);
                 let across = (offset - *axis * along).length();
                 let distance = curve.distance(DVec2::new(across, along));
-                let inside = offset.length() < curve.curve.radius(across.atan2(along));
+                let inside = offset.length() < curve.curve.radius(math::atan2(across, along));
                 if inside { -distance } else { distance }
             }
             Body::Cap(cap) => cap.ball_distance(point),
@@ -143,11 +144,12 @@ impl InitialDrop {
         scene: &Scene,
         solids: &[Solid],
         scattered: usize,
+        files: &dyn Reader,
         notices: &mut Vec<String>,
     ) -> Result<Vec<Self>, WorldError> {
         let mut built = Vec::new();
         for (index, drop) in scene.drops.iter().enumerate() {
-            match (Builder { scene, solids, index }).build(drop, notices) {
+            match (Builder { scene, solids, files, index }).build(drop, notices) {
                 Err(WorldError::NoCap { .. }) if index >= scattered => {}
                 drop => {
                     let drop = drop?;
@@ -176,6 +178,7 @@ impl InitialDrop {
 struct Builder<'a> {
     scene: &'a Scene,
     solids: &'a [Solid],
+    files: &'a dyn Reader,
     index: usize,
 }
 
@@ -338,7 +341,8 @@ impl Builder<'_> {
         if self.planar() {
             return Err(self.wrong("a planar run cannot use a mesh; use a sphere, cap, box or cylinder"));
         }
-        let body = mesh_files::body(&format!("drops.{}", self.index), file, scale, mesh_files::Use::Liquid, notices)?;
+        let user = format!("drops.{}", self.index);
+        let body = mesh_files::body(&user, file, scale, mesh_files::Use::Liquid, (self.files, notices))?;
         let (volume, centroid) = mesh_files::volume_and_centroid(&body.mesh);
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = body.mesh.positions.iter().map(|p| world_from_file.apply(*p));

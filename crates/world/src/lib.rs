@@ -56,6 +56,8 @@
 //! A [`World`] is `Send`, `Sync` and cheap to clone: meshes, distance structures and images are
 //! shared.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod by_hand;
 mod emission;
 mod emitters;

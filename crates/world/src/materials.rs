@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use glam::DVec2;
 use sessile_images::Image;
+use sessile_input::Reader;
 use sessile_scene::types::{Material, Varying};
 use sessile_wetting::Wetting;
 
@@ -38,8 +39,8 @@ struct GrayImage {
 }
 
 impl GrayImage {
-    fn read(file: &Path, black: f64, white: f64) -> Result<Self, String> {
-        let image = Image::read(file).map_err(|error| error.to_string())?;
+    fn read(files: &dyn Reader, file: &Path, black: f64, white: f64) -> Result<Self, String> {
+        let image = Image::read_from(file, files).map_err(|error| error.to_string())?;
         let values = image.gray().into_iter().map(|gray| black + (white - black) * gray).collect();
         Ok(Self { width: image.width(), height: image.height(), values })
     }
@@ -64,10 +65,10 @@ fn texels(coordinate: f64, count: usize) -> (usize, usize, f64) {
 }
 
 impl Map {
-    fn build(varying: &Varying, material: &str, key: &'static str) -> Result<Self, WorldError> {
+    fn build(files: &dyn Reader, varying: &Varying, material: &str, key: &'static str) -> Result<Self, WorldError> {
         match varying {
             Varying::Uniform(value) => Ok(Self::Uniform(*value)),
-            Varying::Image { file, black, white } => GrayImage::read(file, *black, *white)
+            Varying::Image { file, black, white } => GrayImage::read(files, file, *black, *white)
                 .map(|image| Self::Image(Arc::new(image)))
                 .map_err(|reason| WorldError::Image { material: material.into(), key, file: file.clone(), reason }),
         }
@@ -103,8 +104,8 @@ pub(crate) struct BuiltMaterial {
 
 impl BuiltMaterial {
     /// Reads a material's images; reports maps whose angles are clamped.
-    pub fn build(material: &Material, notices: &mut Vec<String>) -> Result<Self, WorldError> {
-        let map = |varying: &Varying, key| Map::build(varying, &material.name, key);
+    pub fn build(material: &Material, files: &dyn Reader, notices: &mut Vec<String>) -> Result<Self, WorldError> {
+        let map = |varying: &Varying, key| Map::build(files, varying, &material.name, key);
         let built = Self {
             advancing: map(&material.advancing, "advancing")?,
             receding: map(&material.receding, "receding")?,

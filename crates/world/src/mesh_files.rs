@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec3;
+use sessile_geometry::files::read_mesh_from;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::repair::{Closure, MeshDefect, repair_with};
 use sessile_geometry::unwrap::unwrap;
-use sessile_geometry::{Distance, TriMesh, files};
+use sessile_geometry::{Distance, TriMesh};
+use sessile_input::Reader;
 use sessile_scene::types::MeshScale;
 
 use crate::error::WorldError;
@@ -27,16 +29,16 @@ pub(crate) struct Body {
     pub mesh: TriMesh,
 }
 
-/// Reads `file` for `user` (e.g. "solid `bunny`"); repairs are reported in `notices`.
+/// Reads `file` from `files` for `user` (e.g. "solid `bunny`"); repairs are reported in `notices`.
 pub(crate) fn body(
     user: &str,
     file: &Path,
     scale: MeshScale,
     purpose: Use,
-    notices: &mut Vec<String>,
+    (files, notices): (&dyn Reader, &mut Vec<String>),
 ) -> Result<Body, WorldError> {
     let unreadable = |reason: String| WorldError::MeshRead { user: user.into(), file: file.into(), reason };
-    let mut mesh = files::read_mesh(file).map_err(|error| unreadable(error.to_string()))?;
+    let mut mesh = read_mesh_from(file, files).map_err(|error| unreadable(error.to_string()))?;
     rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
     let mut mesh = repaired(user, file, mesh, purpose, notices)?;
     if purpose == Use::Solid && mesh.corner_uvs.is_empty() {

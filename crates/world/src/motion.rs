@@ -7,6 +7,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
+use sessile_numerics::math;
 use sessile_scene::types::MotionKey;
 
 use crate::pose::{Pose, RigidVelocity, angular_velocity_xyz, rotation_xyz};
@@ -70,8 +71,8 @@ impl KinematicOverride {
         let (a, b) = (self.from.apply(origin), self.to.apply(origin));
         let turn = DQuat::from_mat3(&(self.to.rotation * self.from.rotation.transpose())).normalize();
         let turn = if turn.w < 0.0 { -turn } else { turn };
-        let total = turn.to_scaled_axis();
-        let rotation = DMat3::from_quat(DQuat::from_scaled_axis(total * along)) * self.from.rotation;
+        let total = math::quat_to_scaled_axis(turn);
+        let rotation = DMat3::from_quat(math::quat_from_scaled_axis(total * along)) * self.from.rotation;
         let center = a.lerp(b, along);
         let pose = Pose { rotation, translation: center - rotation * origin };
         let velocity = RigidVelocity { linear: (b - a) / self.duration, angular: total / self.duration, pivot: center };

@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
+use sessile_numerics::math;
 
 /// A rigid transformation: x ↦ R x + t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ pub fn rotation_xyz(angles: DVec3) -> DMat3 {
     if angles == DVec3::ZERO {
         return DMat3::IDENTITY;
     }
-    DMat3::from_rotation_z(angles.z) * DMat3::from_rotation_y(angles.y) * DMat3::from_rotation_x(angles.x)
+    math::rotation_z(angles.z) * math::rotation_y(angles.y) * math::rotation_x(angles.x)
 }
 
 /// The angular velocity of [`rotation_xyz`] when its angles change at `rates` in rad/s.
@@ -76,8 +77,8 @@ pub fn rotation_xyz(angles: DVec3) -> DMat3 {
 /// ω = ż e_z + R_z (ẏ e_y) + R_z R_y (ẋ e_x)
 /// ```
 pub fn angular_velocity_xyz(angles: DVec3, rates: DVec3) -> DVec3 {
-    let z = DMat3::from_rotation_z(angles.z);
-    let zy = z * DMat3::from_rotation_y(angles.y);
+    let z = math::rotation_z(angles.z);
+    let zy = z * math::rotation_y(angles.y);
     DVec3::Z * rates.z + z * (DVec3::Y * rates.y) + zy * (DVec3::X * rates.x)
 }
 

@@ -8,6 +8,8 @@
 //! 2⁶⁴/golden ratio, followed by a bijective mixing function of 64-bit words. Keys are mixed into
 //! the state one after another. It is not cryptographically secure.
 
+use sessile_numerics::math;
+
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// SplitMix64's output function: a bijection in which every input bit affects every output bit.
@@ -56,13 +58,13 @@ impl Stream {
 
     /// Exponential with mean 1: the gap between the events of a Poisson process of unit rate.
     pub fn exponential(&mut self) -> f64 {
-        -(1.0 - self.uniform()).ln()
+        -math::ln(1.0 - self.uniform())
     }
 
     /// Normal with mean 0 and variance 1, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        radius * math::cos(std::f64::consts::TAU * self.uniform())
     }
 }
 

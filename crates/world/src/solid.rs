@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
+use sessile_input::Reader;
 use sessile_scene::types::{self as scene, SolidShape, plane_axes};
 use sessile_wetting::Wetting;
 
@@ -89,9 +90,10 @@ impl Solid {
         index: usize,
         solid: &scene::Solid,
         material: Arc<BuiltMaterial>,
+        files: &dyn Reader,
         notices: &mut Vec<String>,
     ) -> Result<Self, WorldError> {
-        let placed = primitive(solid, notices)?;
+        let placed = primitive(solid, files, notices)?;
         let scene_from_primitive = Pose { rotation: placed.axes, translation: placed.origin };
         let placement = Pose::about(placed.origin, rotation_xyz(solid.rotate), solid.shift);
         let rest_from_primitive = placement.after(&scene_from_primitive);
@@ -315,7 +317,11 @@ pub(crate) fn bounding_ball_of(points: &[DVec3]) -> (DVec3, f64) {
 }
 
 /// The primitive of a scene's shape.
-fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPrimitive, WorldError> {
+fn primitive(
+    solid: &scene::Solid,
+    files: &dyn Reader,
+    notices: &mut Vec<String>,
+) -> Result<PlacedPrimitive, WorldError> {
     let wrong = |reason: String| WorldError::Shape { solid: solid.name.clone(), reason };
     let positive = |what: &str, value: f64| {
         if value.is_finite() && value > 0.0 {
@@ -367,7 +373,7 @@ fn primitive(solid: &scene::Solid, notices: &mut Vec<String>) -> Result<PlacedPr
             let leaf = Leaf::new(*angle, size);
             PlacedPrimitive::new(leaf, Leaf::mesh, *point, axes)
         }
-        SolidShape::Mesh { file, scale } => mesh_primitive(solid, file, *scale, notices)?,
+        SolidShape::Mesh { file, scale } => mesh_primitive(solid, file, *scale, (files, notices))?,
     })
 }
 
@@ -376,10 +382,10 @@ fn mesh_primitive(
     solid: &scene::Solid,
     file: &Path,
     scale: scene::MeshScale,
-    notices: &mut Vec<String>,
+    (files, notices): (&dyn Reader, &mut Vec<String>),
 ) -> Result<PlacedPrimitive, WorldError> {
     let user = format!("solid `{}`", solid.name);
-    let body = mesh_files::body(&user, file, scale, mesh_files::Use::Solid, notices)?;
+    let body = mesh_files::body(&user, file, scale, mesh_files::Use::Solid, (files, notices))?;
     Ok(PlacedPrimitive {
         primitive: body.distance,
         mesh: LocalMesh::Read(body.mesh),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sessile_input::Reader;
 use sessile_scene::types as scene;
 
 use crate::error::WorldError;
@@ -34,6 +35,7 @@ impl SolidCache {
         index: usize,
         solid: &scene::Solid,
         material: Arc<BuiltMaterial>,
+        files: &dyn Reader,
         notices: &mut Vec<String>,
     ) -> Result<Solid, WorldError> {
         // The name is in the notices.
@@ -45,7 +47,7 @@ impl SolidCache {
             return Ok(kept.solid.reused(index, solid, material));
         }
         let mut new = Vec::new();
-        let built = Solid::build(index, solid, material, &mut new)?;
+        let built = Solid::build(index, solid, material, files, &mut new)?;
         notices.extend(new.iter().cloned());
         if solids.len() >= MAX_SOLIDS {
             solids.clear();

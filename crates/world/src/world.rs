@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_geometry::{Closest, TriMesh};
+use sessile_input::{FileSystem, Reader};
 use sessile_scene::types::{Scene, WorldSettings};
 use sessile_wetting::Wetting;
 
@@ -50,21 +51,31 @@ impl World {
     /// Builds a scene's solids, drops and sources at time 0: reads meshes and images, and repairs
     /// meshes.
     pub fn build(scene: &Scene) -> Result<Self, WorldError> {
-        Self::assemble(scene, None, usize::MAX)
+        Self::build_from(scene, &FileSystem)
+    }
+
+    /// Builds as [`World::build`] does, with meshes and images from the file system or from memory.
+    pub fn build_from(scene: &Scene, files: &dyn Reader) -> Result<Self, WorldError> {
+        Self::assemble(scene, files, None, usize::MAX)
     }
 
     /// Builds as [`World::build`] does, with the solids of earlier scenes. Drops from index
     /// `scattered` on are left out where no cap of their volume fits on the solid.
     pub fn build_scattered(scene: &Scene, solids: &SolidCache, scattered: usize) -> Result<Self, WorldError> {
-        Self::assemble(scene, Some(solids), scattered)
+        Self::assemble(scene, &FileSystem, Some(solids), scattered)
     }
 
-    fn assemble(scene: &Scene, cache: Option<&SolidCache>, scattered: usize) -> Result<Self, WorldError> {
+    fn assemble(
+        scene: &Scene,
+        files: &dyn Reader,
+        cache: Option<&SolidCache>,
+        scattered: usize,
+    ) -> Result<Self, WorldError> {
         let mut notices = Vec::new();
         let materials = scene
             .materials
             .iter()
-            .map(|m| Ok((m.name.as_str(), Arc::new(BuiltMaterial::build(m, &mut notices)?))))
+            .map(|m| Ok((m.name.as_str(), Arc::new(BuiltMaterial::build(m, files, &mut notices)?))))
             .collect::<Result<Vec<_>, WorldError>>()?;
         let material = |name: &str, user: &str| {
             let found = materials.iter().find(|(known, _)| *known == name).map(|(_, built)| built.clone());
@@ -74,15 +85,15 @@ impl World {
         for (index, solid) in scene.solids.iter().enumerate() {
             let material = material(&solid.material, &solid.name)?;
             solids.push(match cache {
-                Some(cache) => cache.get(index, solid, material, &mut notices)?,
-                None => Solid::build(index, solid, material, &mut notices)?,
+                Some(cache) => cache.get(index, solid, material, files, &mut notices)?,
+                None => Solid::build(index, solid, material, files, &mut notices)?,
             });
         }
         let wall = match scene.domain.as_ref().and_then(|domain| domain.wall_material.as_deref()) {
             Some(name) => material(name, "wall")?.at(glam::DVec2::splat(0.5)),
             None => default_wall_wetting(),
         };
-        let drops = InitialDrop::build_all(scene, &solids, scattered, &mut notices)?;
+        let drops = InitialDrop::build_all(scene, &solids, scattered, files, &mut notices)?;
         let sources = Sources::build(scene, &solids, &mut notices)?;
         let environment = Arc::new(scene.world.clone());
         Ok(Self {

@@ -5,6 +5,7 @@
 //! the solids cut ([`cut_ball`]).
 
 use glam::DVec3;
+use sessile_numerics::math;
 use sessile_shapes::{DropMesh, confine, cut_ball};
 use sessile_world::Solid;
 
@@ -41,7 +42,7 @@ impl FrameBuilder<'_> {
             obstacles.push(&self.solids[own]);
         }
         // Deeper vertices are behind an open solid.
-        let (shallow, deep) = (1e-3 * volume.cbrt(), 2.0 * reach);
+        let (shallow, deep) = (1e-3 * math::cbrt(volume), 2.0 * reach);
         let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
         // The distance from an exact solid costs little; every n-th vertex of rings is a poor
         // sample.
@@ -70,14 +71,14 @@ impl FrameBuilder<'_> {
         });
         // Between two solids a vertex that is out of one may be in the other.
         let remains =
-            |solid: &Solid, p: DVec3| (-deep..-VISIBLE_DEPTH * volume.cbrt()).contains(&solid.signed_distance(p));
+            |solid: &Solid, p: DVec3| (-deep..-VISIBLE_DEPTH * math::cbrt(volume)).contains(&solid.signed_distance(p));
         fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| remains(solid, p)))
     }
 
     /// A droplet near `place` (in m, in the world) whose shape does not fit between the solids: a
     /// ball that they cut. `None` without room for it.
     pub(super) fn cut_ball(&self, droplet: &Droplet, place: DVec3, own: SolidIndex) -> Option<DropMesh> {
-        let size = droplet.size.volume.cbrt();
+        let size = math::cbrt(droplet.size.volume);
         let nearby = self.context.setup.nearby_solids[own].iter().chain([&own]).map(|&solid| &self.solids[solid]);
         // What the place is deep in is behind an open solid.
         let solids: Vec<&Solid> = nearby.filter(|solid| solid.signed_distance(place) > -DEEP * size).collect();

@@ -1,6 +1,7 @@
 //! Crossing edges, sliding along creases and borders, and passing through vertices.
 
 use glam::{DVec2, DVec3};
+use sessile_numerics::math;
 
 use super::vertex::{self, VertexExit, VertexRef};
 use super::{ForceModel, Integrator, Linearized, MotionState, Segment, TrajectoryEnd};
@@ -88,7 +89,7 @@ impl<'a, F: ForceModel, L: FnMut(Segment)> Integrator<'a, F, L> {
         let (other, turn) = (self.surface.facet(to), facet.dihedrals[k]);
         let share = facet.edges[k].dot(self.now.motion.place.at - facet.corners[k]) / facet.edge_lengths[k];
         let place = SurfacePoint { triangle: to, at: other.on_edge(edge, (1.0 - share).clamp(0.0, 1.0)) };
-        FarSide { facet: other, edge, place, turn, kept: if turn < 0.0 { turn.cos().max(0.0) } else { 1.0 } }
+        FarSide { facet: other, edge, place, turn, kept: if turn < 0.0 { math::cos(turn).max(0.0) } else { 1.0 } }
     }
 
     /// Whether forces on both sides push the droplet into edge `k`, with hops too small to matter.

@@ -3,6 +3,7 @@
 use glam::{DVec2, DVec3};
 use sessile_frames::VolumeBalance;
 use sessile_model::{DropView, InteractionError, Region, Stroke, Tool, View, check_added};
+use sessile_numerics::math;
 use sessile_sliding::{Ball, NeckPart, Projectile, ball_radius};
 use sessile_wetting::Wetting;
 
@@ -34,7 +35,7 @@ impl DropletModel {
             let pose = &self.rigid_states[solid].pose;
             for NeckPart { offset, share } in parts.as_slice() {
                 let place = view.place + pose.turn(*offset);
-                let (radius, volume) = (view.radius * share.cbrt(), view.volume * share);
+                let (radius, volume) = (view.radius * math::cbrt(*share), view.volume * share);
                 into.push(&DropView { place, radius, volume, ..view });
             }
         }

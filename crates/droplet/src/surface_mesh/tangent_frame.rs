@@ -6,6 +6,7 @@
 //! point nearest to that of the mesh.
 
 use glam::{DMat3, DQuat, DVec2, DVec3};
+use sessile_numerics::math;
 use sessile_world::{Pose, Solid};
 
 use super::{SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
@@ -111,14 +112,14 @@ impl ContactLine {
     fn length_ratio(&self, reached: DVec3) -> f64 {
         // Curvature of the sphere through both ends.
         let curvature = -2.0 * reached.z / reached.length_squared().max(f64::MIN_POSITIVE);
-        let own = (curvature * self.radius).clamp(-Self::STEEPEST, Self::STEEPEST).asin();
+        let own = math::asin((curvature * self.radius).clamp(-Self::STEEPEST, Self::STEEPEST));
         let turn = if self.turn > own && curvature > 0.0 {
-            let share = curvature * self.radius / self.turn.sin().max(f64::MIN_POSITIVE);
+            let share = curvature * self.radius / math::sin(self.turn).max(f64::MIN_POSITIVE);
             own.max(self.turn * share.min(1.0)).min(Self::LARGEST)
         } else {
             own
         };
-        if turn.abs() < 1e-4 { 1.0 } else { turn / turn.sin() }
+        if turn.abs() < 1e-4 { 1.0 } else { turn / math::sin(turn) }
     }
 }
 

@@ -7,6 +7,7 @@
 //! face the pseudonormal is the normal itself.
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use crate::TriMesh;
 use crate::connectivity::{EdgeUse, edge_uses};
@@ -63,7 +64,7 @@ impl Pseudonormals {
 
 /// The angle between two vectors, accurate for small angles and for angles near π.
 fn angle(a: DVec3, b: DVec3) -> f64 {
-    a.cross(b).length().atan2(a.dot(b))
+    math::atan2(a.cross(b).length(), a.dot(b))
 }
 
 /// Normals of all faces. A sliver gets the normal of the face across its longest edge.

@@ -11,6 +11,7 @@
 //! ```
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use super::degenerate::{flip, keep_triangles};
 use super::linear_bvh::{LinearBvh, line_hits};
@@ -96,7 +97,7 @@ pub(super) fn volumes(mesh: &TriMesh, components: &Components) -> Vec<f64> {
         *area += 0.5 * (b - a).cross(c - a).length();
     }
     let volume = |&sum: &Option<(DVec3, f64, f64)>| {
-        sum.map_or(0.0, |(_, volume, area)| if volume.abs() <= FLATNESS * area.powf(1.5) { 0.0 } else { volume })
+        sum.map_or(0.0, |(_, volume, area)| if volume.abs() <= FLATNESS * math::powf(area, 1.5) { 0.0 } else { volume })
     };
     sums.iter().map(volume).collect()
 }
@@ -187,7 +188,7 @@ fn components_around(
 fn direction(attempt: usize) -> DVec3 {
     let turn = 0.618_033_988_749_895 * (attempt as f64 + 0.37);
     let height = 0.537 - 0.141 * attempt as f64;
-    let (sin, cos) = (std::f64::consts::TAU * turn).sin_cos();
+    let (sin, cos) = math::sin_cos(std::f64::consts::TAU * turn);
     DVec3::new(cos, height, sin).normalize()
 }
 

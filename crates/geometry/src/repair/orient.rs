@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use super::degenerate::flip;
 use super::report::MeshDefect;
@@ -209,7 +210,7 @@ fn sorted_around_edge(mesh: &TriMesh, uses: &[EdgeUse], opens: impl Fn(HalfEdge)
         .iter()
         .map(|edge_use| {
             let arm = arm(edge_use.half_edge);
-            let angle = arm.dot(y).atan2(arm.dot(x)).rem_euclid(TAU);
+            let angle = math::atan2(arm.dot(y), arm.dot(x)).rem_euclid(TAU);
             (if angle > TAU - SAME_ANGLE { 0.0 } else { angle }, edge_use.half_edge)
         })
         .collect();

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use crate::TriMesh;
 use crate::connectivity::edge_uses;
@@ -68,7 +69,7 @@ impl Cone {
         if self.axis == DVec3::ZERO {
             return other;
         }
-        let between = self.axis.angle_between(other.axis);
+        let between = math::angle_between(self.axis, other.axis);
         if between + other.half_angle <= self.half_angle {
             return self;
         }
@@ -78,7 +79,7 @@ impl Cone {
         let half_angle = 0.5 * (between + self.half_angle + other.half_angle);
         let turn = half_angle - self.half_angle;
         let sideways = (other.axis - self.axis * self.axis.dot(other.axis)).normalize_or_zero();
-        Self { axis: (self.axis * turn.cos() + sideways * turn.sin()).normalize_or_zero(), half_angle }
+        Self { axis: (self.axis * math::cos(turn) + sideways * math::sin(turn)).normalize_or_zero(), half_angle }
     }
 }
 

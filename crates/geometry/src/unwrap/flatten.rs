@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use glam::{DVec2, DVec3};
-use sessile_numerics::OptionalIndex;
+use sessile_numerics::{OptionalIndex, math};
 
 use super::charts::Chart;
 use crate::TriMesh;
@@ -193,7 +193,7 @@ fn fit(mesh: &TriMesh, triangles: Vec<u32>, mut corners: Vec<[DVec2; 3]>) -> Fla
         points.fold((DVec2::INFINITY, DVec2::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
     };
     let rotations =
-        (0..NUM_ROTATIONS).map(|i| DVec2::from_angle(std::f64::consts::FRAC_PI_2 * i as f64 / NUM_ROTATIONS as f64));
+        (0..NUM_ROTATIONS).map(|i| math::direction(std::f64::consts::FRAC_PI_2 * i as f64 / NUM_ROTATIONS as f64));
     let area = |(low, high): (DVec2, DVec2)| (high - low).element_product();
     let rotation = rotations.min_by(|a, b| area(rectangle(*a)).total_cmp(&area(rectangle(*b)))).unwrap_or(DVec2::X);
     let (low, high) = rectangle(rotation);

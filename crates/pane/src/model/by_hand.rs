@@ -3,6 +3,7 @@
 use glam::{DVec2, DVec3};
 use sessile_frames::{VolumeBalance, WetMap};
 use sessile_model::{DropView, InteractionError, Region, Stroke, View, check_added};
+use sessile_numerics::math;
 use sessile_sliding::{Ball, DropId, EmissionTarget as _, Projectile, ball_radius};
 use sessile_wetting::{SlidingLaw, Wetting};
 use sessile_world::Pose;
@@ -33,7 +34,7 @@ impl Pane {
                     };
                     for part in parts.as_slice() {
                         let place = view.place + frame.lift(part.offset.truncate());
-                        let (radius, volume) = (view.radius * part.share.cbrt(), view.volume * part.share);
+                        let (radius, volume) = (view.radius * math::cbrt(part.share), view.volume * part.share);
                         into.push(&DropView { place, radius, volume, ..view });
                     }
                 }

@@ -4,6 +4,7 @@
 //! dU/dt = λ (U∞ − U):    U = U∞ + (U₀ − U∞) e^(−λt),    s = U∞ t + (U₀ − U∞)(1 − e^(−λt))/λ
 //! ```
 
+use sessile_numerics::math;
 use sessile_wetting::SlidingLaw;
 
 use super::{Motion, StepContext};
@@ -50,19 +51,19 @@ impl SegmentMotion {
     /// Speed after `time` seconds, in m/s.
     #[inline]
     pub(super) fn speed(&self, time: f64) -> f64 {
-        self.terminal + (self.start - self.terminal) * (-self.rate * time).exp()
+        self.terminal + (self.start - self.terminal) * math::exp(-self.rate * time)
     }
 
     #[inline]
     fn distance(&self, time: f64) -> f64 {
-        self.terminal * time - (self.start - self.terminal) * (-self.rate * time).exp_m1() / self.rate
+        self.terminal * time - (self.start - self.terminal) * math::exp_m1(-self.rate * time) / self.rate
     }
 
     /// Time at which the drop stops, in s; infinite if it does not.
     #[inline]
     pub(super) fn time_to_rest(&self) -> f64 {
         if self.terminal < 0.0 || self.start + self.terminal <= 0.0 {
-            (1.0 - self.start / self.terminal.min(-f64::MIN_POSITIVE)).ln() / self.rate
+            math::ln(1.0 - self.start / self.terminal.min(-f64::MIN_POSITIVE)) / self.rate
         } else {
             f64::INFINITY
         }

@@ -8,6 +8,7 @@ use std::f64::consts::SQRT_2;
 
 use glam::{DVec2, DVec3};
 use sessile_model::{BLADE_FILM, Region, Stroke, Tool};
+use sessile_numerics::math;
 use sessile_sliding::SlotIndex;
 use sessile_wetting::film::landau_levich_thickness;
 use sessile_world::Solid;
@@ -50,7 +51,7 @@ impl Physical {
             // Below the shedding speed the contact line recedes behind the finger.
             Tool::Finger { .. } if speed <= law.shedding_speed => 0.0,
             Tool::Finger { .. } => {
-                let gravity = context.gravity.length().hypot(context.normal_acceleration);
+                let gravity = math::hypot(context.gravity.length(), context.normal_acceleration);
                 let curvature = SQRT_2 / context.liquid.capillary_length(gravity);
                 landau_levich_thickness(&context.liquid, speed, curvature)
             }

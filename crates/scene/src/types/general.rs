@@ -1,6 +1,7 @@
 //! Time, world, domain, resolution and output.
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
+use sessile_numerics::math;
 
 use super::solids::{MAX, MIN};
 use super::words::words;
@@ -156,7 +157,7 @@ impl WorldSettings {
     pub fn gravity_at(&self, t: f64) -> DVec3 {
         let (gravity, tilt) = (self.gravity.at(t), self.tilt.at(t));
         // A scene without tilt keeps the bits of its gravity.
-        if tilt == 0.0 { gravity } else { DQuat::from_rotation_z(tilt) * gravity }
+        if tilt == 0.0 { gravity } else { math::rotation_z(tilt) * gravity }
     }
 
     /// The last time at which gravity changes, in s; 0 if it is constant.

@@ -16,6 +16,7 @@
 //! beyond, backward Euler damps them.
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 use super::conjugate_gradient::SolveReport;
 use super::geometry::DropGeometry;
@@ -135,7 +136,7 @@ impl Scheme {
         let phase = 0.5 * omega * context.dt;
         let midpoint = phase < numerics.max_midpoint_phase && context.dt < numerics.max_midpoint_step && !settle;
         let tau = if midpoint { 0.5 * context.dt } else { context.dt };
-        let mass_scale = if midpoint { (phase / phase.tan()).powi(2) } else { 1.0 };
+        let mass_scale = if midpoint { (phase / math::tan(phase)).powi(2) } else { 1.0 };
         let settling_drag = if settle { 1.0 + tau * omega } else { 1.0 };
         // A boundary layer of Stokes's thickness removes ½√(ων/2)/R of the motion per time.
         let boundary_layer = if geometry.on_solid() { (0.5 * omega * liquid.viscosity).sqrt() / radius } else { 0.0 };

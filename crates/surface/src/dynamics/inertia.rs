@@ -26,7 +26,7 @@
 //! of n vertices the envelope has about 1.5 n^1.5 entries, fewer on ligaments.
 
 use glam::DVec3;
-use sessile_numerics::typed_index;
+use sessile_numerics::{math, typed_index};
 
 use super::geometry::DropGeometry;
 use crate::mesh::Mesh;
@@ -53,7 +53,7 @@ impl InertiaDepths {
     /// Depths of a drop of this volume, in m³, and area, in m².
     pub fn new(volume: f64, area: f64) -> Self {
         let h = volume / area;
-        let sphericity = (36.0 * std::f64::consts::PI * volume * volume).cbrt() / area;
+        let sphericity = math::cbrt(36.0 * std::f64::consts::PI * volume * volume) / area;
         // Below one half for a long cylinder.
         let roundness = (2.0 * sphericity - 1.0).clamp(0.0, 1.0);
         let g = 1.0 + 2.0 / 3.0 * BETA * roundness;

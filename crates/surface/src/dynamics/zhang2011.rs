@@ -29,6 +29,7 @@
 //! a shell. All operators are implicit or bounded: none limits the step.
 
 use glam::{DMat3, DVec3};
+use sessile_numerics::math;
 use sessile_scene::types::{SurfaceParameters, VolumeCorrection};
 
 use super::advance::{AdvanceReport, CentroidTarget};
@@ -280,10 +281,10 @@ fn hold_contacts(
         }
         let out = contact.outward;
         let normal = geometry.normals[v];
-        let theta = normal.dot(sample.normal).clamp(-1.0, 1.0).acos();
+        let theta = math::acos(normal.dot(sample.normal).clamp(-1.0, 1.0));
         // The angle at the end of the step if the line stays.
         let theta = theta + dt / reach * out.dot(drop.velocity - sample.velocity);
-        let (advancing, receding) = (sample.wetting.cos_advancing.acos(), sample.wetting.cos_receding.acos());
+        let (advancing, receding) = (math::acos(sample.wetting.cos_advancing), math::acos(sample.wetting.cos_receding));
         let excess = (theta - advancing).max(0.0) + (theta - receding).min(0.0);
         let before = out.dot(system.velocities[v] - sample.velocity);
         let driven = before + push * excess;

@@ -3,7 +3,7 @@
 //! Sweep over bounding boxes first, then triangles in the overlap of two boxes.
 
 use glam::DVec3;
-use sessile_numerics::sphere_radius;
+use sessile_numerics::{math, sphere_radius};
 
 use crate::drop::{Drop, DropIndex};
 use crate::mesh::{Interface, Mesh};
@@ -105,7 +105,7 @@ fn is_inside(mesh: &Mesh, point: DVec3) -> bool {
     let angles = mesh.triangle_indices().map(|t| {
         let [a, b, c] = mesh.corners(t).map(|p| p - point);
         let (u, v, w) = (a.length(), b.length(), c.length());
-        2.0 * a.dot(b.cross(c)).atan2(u * v * w + a.dot(b) * w + b.dot(c) * u + c.dot(a) * v)
+        2.0 * math::atan2(a.dot(b.cross(c)), u * v * w + a.dot(b) * w + b.dot(c) * u + c.dot(a) * v)
     });
     angles.sum::<f64>() > std::f64::consts::TAU
 }

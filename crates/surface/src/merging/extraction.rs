@@ -8,6 +8,7 @@
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sessile_geometry::isosurface::{Grid, extract};
+use sessile_numerics::math;
 
 use super::sdf_body::{InteriorMask, SdfBody};
 use crate::mesh::{Interface, Mesh};
@@ -114,7 +115,7 @@ impl GridFrame {
         let mut cell = CELL * request.edge;
         let count = ((most - least) / cell).element_product();
         if count > MAX_NODES {
-            cell *= (count / MAX_NODES).cbrt();
+            cell *= math::cbrt(count / MAX_NODES);
         }
         least -= 2.0 * cell;
         most += 2.0 * cell;

@@ -6,7 +6,7 @@ use glam::DVec3;
 use sessile_geometry::TriMesh;
 
 use super::{Interface, Mesh};
-use sessile_numerics::sphere_volume;
+use sessile_numerics::{math, sphere_volume};
 
 /// A sphere with edges of about `edge` meters that encloses exactly `4/3 π radius³`.
 ///
@@ -27,7 +27,7 @@ pub fn sphere(center: DVec3, radius: f64, edge: f64, radius_at: impl Fn(DVec3) -
 /// Scales a closed mesh about a point to a volume.
 fn scale_to(mesh: &mut TriMesh, center: DVec3, volume: f64) {
     let moved = TriMesh { positions: mesh.positions.iter().map(|p| *p - center).collect(), ..mesh.clone() };
-    let factor = (volume / moved.volume()).cbrt();
+    let factor = math::cbrt(volume / moved.volume());
     mesh.positions.iter_mut().for_each(|p| *p = center + (*p - center) * factor);
 }
 

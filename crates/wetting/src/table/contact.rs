@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use sessile_numerics::math;
+
 use super::ANGLE_MARGIN;
 use crate::liquid::Liquid;
 
@@ -42,7 +44,7 @@ impl Contact {
     /// An angle in rad, taken no closer than 1e-3 to 0 and π.
     pub fn new(theta: f64) -> Self {
         let angle = theta.clamp(ANGLE_MARGIN, PI - ANGLE_MARGIN);
-        let (half_sin, half_cos) = (0.5 * angle).sin_cos();
+        let (half_sin, half_cos) = math::sin_cos(0.5 * angle);
         Self { angle, half_sin, half_cos }
     }
 

@@ -4,6 +4,8 @@
 //! bicubic interpolation of the table is a cubic in ln v alone, and both cube roots of the
 //! reference are that of v times a constant.
 
+use sessile_numerics::math;
+
 use super::{
     BREADTHS, CAP_VOLUME, Cap, Contact, NUM_ANGLES, NUM_BREADTHS, ShapeTable, Weight, cubic, even_column, faded,
     pressed_radius,
@@ -38,7 +40,7 @@ impl Section {
             contact,
             cap_radius: Cap::new(1.0, &contact).radius,
             per_half_sin,
-            log: per_half_sin.ln(),
+            log: math::ln(per_half_sin),
             root: cube_root(per_half_sin),
             ratios: std::array::from_fn(ratio),
         }
@@ -57,7 +59,7 @@ impl Section {
         if !(v >= CAP_VOLUME && weight.presses) {
             return ShapeTable::shared().base_radius(volume, &self.contact, weight);
         }
-        let (key, root) = (v.ln() + self.log, cube_root(v));
+        let (key, root) = (math::ln(v) + self.log, cube_root(v));
         let (row, weights) = cubic((key - BREADTHS.0) * PER_KEY, NUM_BREADTHS);
         let near = &self.ratios[row..row + 4];
         let ratio = near.iter().zip(weights).map(|(ratio, weight)| weight * ratio).sum();

@@ -14,6 +14,7 @@
 use std::f64::consts::{PI, TAU};
 
 use glam::DVec3;
+use sessile_numerics::math;
 use sessile_wetting::cap;
 
 use super::curve::gauss_nodes;
@@ -104,7 +105,7 @@ impl Cap {
             foot: near.point,
             normal,
             contact_angle,
-            ball_center: near.point - normal * (radius * contact_angle.cos()),
+            ball_center: near.point - normal * (radius * math::cos(contact_angle)),
             ball_radius: radius,
             centroid: near.point + normal * rise,
             bounds: [near.point; 2],
@@ -133,7 +134,7 @@ impl Cap {
             return vec![across, -across];
         }
         let (a, b) = self.normal.any_orthonormal_pair();
-        let turn = |i: usize| (TAU * (i as f64 + 0.5) / NUM_DIRECTIONS as f64).sin_cos();
+        let turn = |i: usize| math::sin_cos(TAU * (i as f64 + 0.5) / NUM_DIRECTIONS as f64);
         (0..NUM_DIRECTIONS).map(|i| a * turn(i).1 + b * turn(i).0).collect()
     }
 
@@ -157,8 +158,8 @@ impl Cap {
         }
         // A cylinder along the normal, from the lower of foot and rim to the apex. Between the
         // sampled directions the rim may be a little further out.
-        let base = 1.05 * a * steepest.sin();
-        let bottom = (self.ball_center - self.foot).dot(self.normal) + a * steepest.cos();
+        let base = 1.05 * a * math::sin(steepest);
+        let bottom = (self.ball_center - self.foot).dot(self.normal) + a * math::cos(steepest);
         let ends = [self.foot + self.normal * bottom.min(0.0), self.ball_center + self.normal * a];
         let across = (DVec3::ONE - self.normal * self.normal).max(DVec3::ZERO).map(f64::sqrt) * base;
         [(ends[0].min(ends[1]) - across).max(whole[0]), (ends[0].max(ends[1]) + across).min(whole[1])]
@@ -171,7 +172,7 @@ impl Cap {
             let rims = self.fit_height(radius, &directions);
             let (volume, moment) = self.integrate_columns(&directions, &rims);
             self.centroid = moment / volume;
-            (volume / amount).ln()
+            math::ln(volume / amount)
         };
         // The volume increases with the radius: bracket, then find the root.
         let mut low = (start, excess(start));
@@ -201,7 +202,7 @@ impl Cap {
     /// one.
     fn fit_height(&mut self, radius: f64, directions: &[DVec3]) -> Vec<Rim> {
         self.ball_radius = radius;
-        let target = self.contact_angle.cos();
+        let target = math::cos(self.contact_angle);
         let mut rims = Vec::new();
         let mut error = |height: f64| {
             self.ball_center = self.foot + self.normal * height;
@@ -223,7 +224,7 @@ impl Cap {
 
     /// First intersection of the sphere with the solid, from the apex down in `direction`.
     fn rim(&self, direction: DVec3) -> Rim {
-        let on_ball = |psi: f64| direction * psi.sin() + self.normal * psi.cos();
+        let on_ball = |psi: f64| direction * math::sin(psi) + self.normal * math::cos(psi);
         let place = |psi: f64| self.ball_center + on_ball(psi) * self.ball_radius;
         let clear = |psi: f64| self.solid.signed_distance(place(psi));
         let apex_is_above_foot = (place(0.0) - self.foot).dot(self.normal) > 0.0;
@@ -260,7 +261,7 @@ impl Cap {
             let at_rim = rim.psi.min(PI - rim.psi);
             let mut integrate = |from: f64, to: f64, over_solid: bool| {
                 for (t, width) in gauss_nodes(from, to, 4) {
-                    let (s, half_chord) = (a * t.sin(), a * t.cos());
+                    let (s, half_chord) = (a * math::sin(t), a * math::cos(t));
                     let around = if self.planar { 1.0 } else { s * TAU / directions.len() as f64 };
                     let weight = width * half_chord * around;
                     let middle = self.ball_center + *direction * s;

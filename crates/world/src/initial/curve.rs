@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::{DVec2, Vec2Swizzles};
+use sessile_numerics::math;
 
 /// A smooth parametric plane curve.
 pub(crate) trait Curve {
@@ -115,9 +116,9 @@ impl PerturbedSphere {
     /// M, M' and M'' at ψ.
     fn mode_at(&self, psi: f64) -> [f64; 3] {
         let n = f64::from(self.mode);
-        let (sin, cos) = psi.sin_cos();
+        let (sin, cos) = math::sin_cos(psi);
         if self.planar {
-            let (s, c) = (n * psi).sin_cos();
+            let (s, c) = math::sin_cos(n * psi);
             return [c, -n * s, -n * n * c];
         }
         // Legendre's equation gives sin²ψ P'' = 2 cos ψ P' − n(n + 1) P.
@@ -134,7 +135,7 @@ impl PerturbedSphere {
     pub fn of_amount(amount: f64, mode: u32, amplitude: f64, planar: bool) -> Self {
         let unit = Self { scale: 1.0, amplitude, mode, planar };
         let enclosed = unit.moment(0);
-        let scale = if planar { (amount / enclosed).sqrt() } else { (amount / enclosed).cbrt() };
+        let scale = if planar { (amount / enclosed).sqrt() } else { math::cbrt(amount / enclosed) };
         Self { scale, ..unit }
     }
 
@@ -142,7 +143,7 @@ impl PerturbedSphere {
     pub fn moment(&self, k: i32) -> f64 {
         integrate(0.0, PI, |psi| {
             let r = self.radius(psi);
-            let (sin, cos) = psi.sin_cos();
+            let (sin, cos) = math::sin_cos(psi);
             let height = cos.powi(k);
             if self.planar {
                 // Both halves: 2 ∫∫ (r cos ψ)ᵏ r dr dψ.
@@ -162,7 +163,7 @@ impl Curve for PerturbedSphere {
             self.scale * self.amplitude * dm,
             self.scale * self.amplitude * ddm,
         );
-        let (out, side) = (DVec2::from_angle(psi).yx(), DVec2::from_angle(psi).yx().perp() * -1.0);
+        let (out, side) = (math::direction(psi).yx(), math::direction(psi).yx().perp() * -1.0);
         [out * r, out * dr + side * r, out * (ddr - r) + side * (2.0 * dr)]
     }
 }
@@ -179,14 +180,14 @@ pub(crate) struct PerturbedCylinder {
 impl PerturbedCylinder {
     /// The radius at x, in m.
     pub fn radius(&self, x: f64) -> f64 {
-        self.scale * (1.0 + self.amplitude * (self.wavenumber * x).cos())
+        self.scale * (1.0 + self.amplitude * math::cos(self.wavenumber * x))
     }
 
     /// Mean of (1 + amplitude cos kx)ᵖ over [0, length], p = 1 or 2.
     pub fn mean_power(&self, length: f64, p: i32) -> f64 {
         let (e, k) = (self.amplitude, self.wavenumber);
         // The limit of sin(q)/q for small q.
-        let sinc = |q: f64| if q.abs() < 1e-8 { 1.0 } else { q.sin() / q };
+        let sinc = |q: f64| if q.abs() < 1e-8 { 1.0 } else { math::sin(q) / q };
         let first = 2.0 * e * sinc(k * length);
         if p == 1 { 1.0 + first / 2.0 } else { 1.0 + first + e * e * (1.0 + sinc(2.0 * k * length)) / 2.0 }
     }
@@ -195,7 +196,7 @@ impl PerturbedCylinder {
 impl Curve for PerturbedCylinder {
     fn at(&self, x: f64) -> [DVec2; 3] {
         let (e, k) = (self.scale * self.amplitude, self.wavenumber);
-        let (sin, cos) = (k * x).sin_cos();
+        let (sin, cos) = math::sin_cos(k * x);
         [DVec2::new(x, self.scale + e * cos), DVec2::new(1.0, -e * k * sin), DVec2::new(0.0, -e * k * k * cos)]
     }
 }

@@ -13,6 +13,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
+use sessile_numerics::math;
 
 use super::{Chart, MeshBuilder, pack_rows};
 
@@ -78,7 +79,7 @@ impl Cylinder {
     pub fn mesh(&self) -> TriMesh {
         let mut builder = MeshBuilder::default();
         let ring = |builder: &mut MeshBuilder, r: f64, y: f64| -> Vec<u32> {
-            let at = |i: usize| (TAU * i as f64 / AROUND as f64 - PI).sin_cos();
+            let at = |i: usize| math::sin_cos(TAU * i as f64 / AROUND as f64 - PI);
             (0..AROUND).map(|i| builder.vertex(DVec3::new(r * at(i).0, y, r * at(i).1))).collect()
         };
         let h = self.half_length;
@@ -121,14 +122,14 @@ impl Cylinder {
 
 impl Distance for Cylinder {
     fn signed_distance(&self, point: DVec3) -> f64 {
-        let r = point.x.hypot(point.z);
+        let r = math::hypot(point.x, point.z);
         let beyond_side = self.bore.map_or(r - self.radius, |bore| (r - self.radius).max(bore - r));
         let beyond_end = point.y.abs() - self.half_length;
         DVec2::new(beyond_side, beyond_end).max(DVec2::ZERO).length() + beyond_side.max(beyond_end).min(0.0)
     }
 
     fn closest(&self, point: DVec3) -> Closest {
-        let r = point.x.hypot(point.z);
+        let r = math::hypot(point.x, point.z);
         let radial = if r > 0.0 { DVec3::new(point.x / r, 0.0, point.z / r) } else { DVec3::Z };
         let bore_is_nearer = self.bore.is_some_and(|bore| bore - r > r - self.radius);
         let (side, wall, beyond_side, side_normal) = match self.bore {
@@ -154,7 +155,7 @@ impl Distance for Cylinder {
             (false, false) => (Side::Bottom, DVec3::NEG_Y),
         };
         let offset = DVec2::new(beyond_side.max(0.0), beyond_end.max(0.0));
-        let part = radial.x.atan2(radial.z) / TAU + 0.5;
+        let part = math::atan2(radial.x, radial.z) / TAU + 0.5;
         Closest {
             point: nearest,
             normal: if past_rim {

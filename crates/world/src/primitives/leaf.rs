@@ -18,6 +18,7 @@
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
+use sessile_numerics::math;
 
 use super::MeshBuilder;
 
@@ -34,7 +35,7 @@ impl Leaf {
     /// Two planes that span `angle` in rad; `size` is the length along the axis and the width along
     /// the planes, in m.
     pub fn new(angle: f64, size: [f64; 2]) -> Self {
-        Self { half: (angle / 2.0).sin_cos(), size }
+        Self { half: math::sin_cos(angle / 2.0), size }
     }
 
     /// One quadrilateral per half-plane.
@@ -61,7 +62,7 @@ impl Distance for Leaf {
         if across * sin + point.z * cos >= 0.0 {
             point.z * sin - across * cos
         } else {
-            point.x.hypot(point.z).copysign(-cos)
+            math::hypot(point.x, point.z).copysign(-cos)
         }
     }
 
@@ -73,7 +74,7 @@ impl Distance for Leaf {
         let (along, distance, normal) = if s >= 0.0 {
             (s, point.z * sin - across * cos, DVec3::new(-side * cos, 0.0, sin))
         } else {
-            let distance = point.x.hypot(point.z).copysign(-cos);
+            let distance = math::hypot(point.x, point.z).copysign(-cos);
             (0.0, distance, DVec3::new(point.x, 0.0, point.z) / distance)
         };
         Closest {

@@ -9,6 +9,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::{Closest, Distance, TriMesh};
+use sessile_numerics::math;
 
 use super::MeshBuilder;
 
@@ -36,8 +37,8 @@ impl Sphere {
         let mut builder = MeshBuilder::default();
         let at = |i: usize, j: usize| {
             let (longitude, latitude) = (TAU * i as f64 / AROUND as f64 - PI, PI * j as f64 / UP as f64 - FRAC_PI_2);
-            let ring = latitude.cos() * self.radius;
-            DVec3::new(ring * longitude.sin(), self.radius * latitude.sin(), ring * longitude.cos())
+            let ring = math::cos(latitude) * self.radius;
+            DVec3::new(ring * math::sin(longitude), self.radius * math::sin(latitude), ring * math::cos(longitude))
         };
         let south = builder.vertex(DVec3::new(0.0, -self.radius, 0.0));
         for j in 1..UP {
@@ -76,7 +77,10 @@ impl Distance for Sphere {
         let length = point.length();
         // At the center every direction is equally near: use +y.
         let outward = if length > 0.0 { point / length } else { DVec3::Y };
-        let uv = DVec2::new(outward.x.atan2(outward.z) / TAU + 0.5, outward.y.clamp(-1.0, 1.0).asin() / PI + 0.5);
+        let uv = DVec2::new(
+            math::atan2(outward.x, outward.z) / TAU + 0.5,
+            math::asin(outward.y.clamp(-1.0, 1.0)) / PI + 0.5,
+        );
         Closest {
             point: outward * self.radius,
             normal: outward * self.sign(),

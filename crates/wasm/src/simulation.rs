@@ -1,0 +1,255 @@
+//! A simulation that JavaScript drives.
+
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use serde_json::{Value, json};
+use sessile_droplet::DropletModel;
+use sessile_frames::VolumeBalance;
+use sessile_input::InMemory;
+use sessile_model::{Model, NoTimer, Region, Stroke, View};
+use sessile_pane::Pane;
+use sessile_scene::{Files, ModelKind, Scene, parse_str};
+use sessile_surface::SurfaceModel;
+use sessile_wetting::{Wetting, liquid_presets, material_preset, material_presets};
+use sessile_world::{Pose, Solid, World};
+
+/// Unit of the film thickness of a wet map, in m.
+const FILM_UNIT: f64 = 1e-8;
+/// Thickness at which a film is shown at its strongest, in m.
+pub const THICK_FILM: f64 = 3e-6;
+
+/// A scene's model, and what JavaScript reads of it.
+pub struct Simulation {
+    scene: Scene,
+    model: Box<dyn Model>,
+    notices: Vec<String>,
+    view: View,
+}
+
+impl Simulation {
+    /// Reads a scene and builds its model at time 0. Meshes and images come from `files`.
+    pub fn load(text: &str, files: InMemory) -> Result<Self, String> {
+        let given = Given(files);
+        let scene = parse_str("scene.toml", text, &[], &given).map_err(|errors| errors.to_string())?.scene;
+        let world = World::build_from(&scene, &given.0).map_err(|error| error.to_string())?;
+        let notices = world.notices.clone();
+        Ok(Self { model: model(&scene, world)?, scene, notices, view: View::default() })
+    }
+
+    /// Advances by `seconds` exactly, in steps that the model chooses.
+    pub fn step(&mut self, seconds: f64) -> Result<(), String> {
+        if !(seconds >= 0.0 && seconds.is_finite()) {
+            return Err(format!("a step must be finite and not negative, got {seconds} s"));
+        }
+        let end = self.model.time() + seconds;
+        while end - self.model.time() > 1e-9 * seconds {
+            let rest = end - self.model.time();
+            self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Simulated time, in s.
+    pub fn time(&self) -> f64 {
+        self.model.time()
+    }
+
+    /// The present liquid as flat arrays.
+    pub fn view(&mut self) -> &View {
+        self.model.view(&mut self.view);
+        &self.view
+    }
+
+    /// Adds a drop of `volume` (in m³) at `at` (in m) with a velocity (in m/s).
+    pub fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), String> {
+        self.model.add(at, velocity, volume).map_err(|error| error.to_string())
+    }
+
+    /// Takes a share of the liquid in a region away; returns its volume, in m³.
+    pub fn take(&mut self, region: &Region, share: f64) -> Result<f64, String> {
+        self.model.take(region, share).map_err(|error| error.to_string())
+    }
+
+    /// Wipes with a tool; returns the volume that it took, in m³.
+    pub fn wipe(&mut self, stroke: &Stroke) -> Result<f64, String> {
+        self.model.wipe(stroke).map_err(|error| error.to_string())
+    }
+
+    /// Sets gravity, in m/s²; `None` returns to the scene's.
+    pub fn set_gravity(&mut self, gravity: Option<DVec3>) -> Result<(), String> {
+        self.model.world_mut().set_gravity(gravity).map_err(|error| error.to_string())
+    }
+
+    /// Sets the wind, in m/s; `None` returns to the scene's.
+    pub fn set_wind(&mut self, wind: Option<DVec3>) -> Result<(), String> {
+        self.model.world_mut().set_wind(wind).map_err(|error| error.to_string())
+    }
+
+    /// Opens or closes the scene's emitters.
+    pub fn set_sources_open(&mut self, open: bool) {
+        self.model.world_mut().set_sources_open(open);
+    }
+
+    /// Gives a solid a preset's wetting; an empty name returns to the scene's material.
+    pub fn set_material(&mut self, solid: usize, preset: &str) -> Result<(), String> {
+        let wetting = match preset {
+            "" => None,
+            name => Some(material_preset(name).ok_or_else(|| format!("there is no material `{name}`"))?.wetting),
+        };
+        self.model.set_material(solid, wetting).map_err(|error| error.to_string())
+    }
+
+    /// Gives a solid contact angles, in degrees: advancing on dry and on wet ground, and receding.
+    pub fn set_angles(&mut self, solid: usize, angles: [f64; 3]) -> Result<(), String> {
+        let [advancing, wet, receding] = angles.map(f64::to_radians);
+        let base = self.solid(solid)?.wetting_at(glam::DVec2::splat(0.5));
+        let wetting = Wetting { advancing, receding, wet_advancing: (wet < advancing).then_some(wet), ..base };
+        self.model.set_material(solid, Some(wetting)).map_err(|error| error.to_string())
+    }
+
+    /// Moves a solid by a vector (in m) over `duration` seconds.
+    pub fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
+        let pose = *self.solid(solid)?.world_from_rest();
+        let pose = Pose { translation: pose.translation + by, ..pose };
+        self.model.world_mut().move_solid_over(solid, pose, duration).map_err(|error| error.to_string())
+    }
+
+    /// The volume balance, in m³.
+    pub fn balance(&self) -> VolumeBalance {
+        self.model.balance()
+    }
+
+    /// The state, for [`Simulation::restore`] in a simulation of the same scene.
+    pub fn save(&self) -> Vec<u8> {
+        self.model.save()
+    }
+
+    /// Restores a saved state.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), String> {
+        self.model.restore(state).map_err(|error| error.to_string())
+    }
+
+    /// A digest of the state and of its view: equal digests are equal results.
+    pub fn digest(&mut self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.save());
+        let view = self.view();
+        for values in [&view.drops, &view.surface.positions, &view.surface.normals, &view.surface.velocities] {
+            for value in values {
+                hasher.update(&value.to_bits().to_le_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The present wetness of a solid over its texture: columns, rows, and two bytes per texel from
+    /// the top, how wet it is and how thick its film (255: [`THICK_FILM`] or more). `None` if the
+    /// model has none for it.
+    pub fn wetness(&self, solid: usize) -> Option<(u32, u32, Vec<u8>)> {
+        let map = self.model.wet_maps().into_iter().find(|map| map.solid == solid)?;
+        let thickness = |film: u16| (255.0 * (f64::from(film) * FILM_UNIT / THICK_FILM).min(1.0)) as u8;
+        let texels = map.wetness.iter().zip(&map.film);
+        let bytes = texels.flat_map(|(&wet, &film)| [(wet >> 8) as u8, thickness(film)]).collect();
+        Some((map.width, map.height, bytes))
+    }
+
+    /// What a page shows beside the liquid, under the same names as in the studio's protocol: the
+    /// model, gravity and wind, the solids with their materials, and the presets.
+    pub fn description(&self) -> Value {
+        let world = self.model.world();
+        let materials = material_presets()
+            .iter()
+            .map(|preset| json!({"name": preset.name, "title": preset.title, "angles": angles(&preset.wetting)}));
+        let liquids = liquid_presets().iter().map(|preset| json!({"name": preset.name, "title": preset.title}));
+        json!({
+            "title": self.scene.title,
+            "model": self.scene.model.name(),
+            "liquid": {"name": self.scene.liquid_preset.name, "index": self.scene.liquid.refractive_index},
+            "gravity": world.gravity().to_array(),
+            "wind": world.wind().to_array(),
+            "sources": world.sources_open(),
+            "emitters": self.scene.emitters.len(),
+            "solids": world.solids().iter().map(solid_value).collect::<Vec<_>>(),
+            "materials": materials.collect::<Vec<_>>(),
+            "liquids": liquids.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Messages about the scene and the run since the last call.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.append(&mut self.model.notices());
+        notices
+    }
+
+    /// A solid's mesh in its rest pose: positions and corner texture coordinates as numbers, and
+    /// vertex indices of triangles.
+    pub fn mesh(&self, solid: usize) -> Result<(Vec<f32>, Vec<f32>, Vec<u32>), String> {
+        let mesh = self.solid(solid)?.mesh();
+        let positions = mesh.positions.iter().flat_map(|p| p.as_vec3().to_array()).collect();
+        let uvs = mesh.corner_uvs.iter().flatten().flat_map(|uv| uv.as_vec2().to_array()).collect();
+        Ok((positions, uvs, mesh.triangles.iter().flatten().copied().collect()))
+    }
+
+    /// The solids' poses: twelve numbers each, the three columns of the rotation and the
+    /// translation in m.
+    pub fn poses(&self) -> Vec<f32> {
+        let columns = |pose: &Pose| {
+            let [x, y, z] = [pose.rotation.x_axis, pose.rotation.y_axis, pose.rotation.z_axis];
+            [x, y, z, pose.translation].map(|v| v.as_vec3().to_array())
+        };
+        self.model.world().solids().iter().flat_map(|solid| columns(solid.world_from_rest())).flatten().collect()
+    }
+
+    fn solid(&self, index: usize) -> Result<&Solid, String> {
+        self.model.world().solids().get(index).ok_or_else(|| format!("there is no solid {index}"))
+    }
+}
+
+/// The scene's model.
+fn model(scene: &Scene, world: World) -> Result<Box<dyn Model>, String> {
+    Ok(match scene.model {
+        ModelKind::Pane => Box::new(Pane::new(scene, world).map_err(|error| error.to_string())?),
+        ModelKind::Droplet => Box::new(DropletModel::new(scene, world).map_err(|error| error.to_string())?),
+        ModelKind::Surface => Box::new(SurfaceModel::new(scene, world).map_err(|error| error.to_string())?),
+        ModelKind::Volume => {
+            return Err("the volume model does not run in a browser: use `pane`, `droplet` or `surface`".into());
+        }
+    })
+}
+
+fn solid_value(solid: &Solid) -> Value {
+    let [low, high] = solid.bounds();
+    let plane = solid.plane_frame().map(|frame| json!({"normal": frame.normal.to_array(), "size": frame.size}));
+    json!({
+        "name": solid.name(),
+        "material": solid.material(),
+        "look": format!("{:?}", solid.scene().look).to_lowercase(),
+        "texture": solid.scene().texture.as_ref().map(|texture| format!("{texture:?}").to_lowercase()),
+        "plane": plane,
+        "low": low.to_array(),
+        "high": high.to_array(),
+        "shown": true,
+        "triangles": solid.mesh().triangles.len(),
+        "angles": angles(&solid.wetting_at(glam::DVec2::splat(0.5))),
+    })
+}
+
+/// Advancing, wet advancing and receding angle, in degrees.
+fn angles(wetting: &Wetting) -> [f64; 3] {
+    [wetting.advancing, wetting.wet_advancing.unwrap_or(wetting.advancing), wetting.receding].map(f64::to_degrees)
+}
+
+/// The files that JavaScript gave, by the names that the scene uses.
+struct Given(InMemory);
+
+impl Files for Given {
+    fn resolve(&self, name: &str) -> PathBuf {
+        PathBuf::from(name)
+    }
+
+    fn problem(&self, path: &Path) -> Option<String> {
+        (!self.0.contains(path)).then(|| "it is not among the files that were given".to_owned())
+    }
+}
