@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sessile_model::{DROP_STRIDE, Model, View};
 use sessile_scene::Scene;
 use sessile_wetting::{liquid_presets, material_presets};
-use sessile_world::{Solid, World};
+use sessile_world::{PlacedSource, Solid, World};
 
 use crate::session::Session;
 
@@ -225,10 +225,22 @@ pub(crate) fn run_scene_message(scene: &Scene, world: &World, name: &str) -> Val
         "wind": world.wind().to_array(),
         "sources": world.sources_open(),
         "emitters": scene.emitters.len(),
+        "placed": world.placed_sources().map(placed_value).collect::<Vec<_>>(),
         "solids": solids,
         "materials": materials.collect::<Vec<_>>(),
         "liquids": liquids.collect::<Vec<_>>(),
     })
+}
+
+/// A source that was placed by hand: its number, kind, and place if it has one.
+fn placed_value((id, _, source): (u32, f64, PlacedSource)) -> Value {
+    match source {
+        PlacedSource::Drip { at, .. } => json!({"id": id, "kind": "drip", "at": at.to_array()}),
+        PlacedSource::Feed { at, .. } => json!({"id": id, "kind": "feed", "at": at.to_array()}),
+        PlacedSource::Tap { at, .. } => json!({"id": id, "kind": "tap", "at": at.to_array()}),
+        PlacedSource::Rain { over, .. } => json!({"id": id, "kind": "rain", "on": over}),
+        PlacedSource::Dew { on, .. } => json!({"id": id, "kind": "dew", "on": on}),
+    }
 }
 
 fn solid_value(solid: &Solid) -> Value {

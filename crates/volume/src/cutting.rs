@@ -52,8 +52,7 @@ impl Fluid {
         let State { grid, phi, drops, .. } = &mut self.state;
         let labels = drops.labels.values();
         let cells: Vec<_> = grid.tiles.indices().filter(|&index| labels[index].id() == Some(id)).collect();
-        let held =
-            |shift: f64| -> f64 { cells.iter().map(|&index| share_of_cell(phi.values()[index] + shift)).sum() };
+        let held = |shift: f64| -> f64 { cells.iter().map(|&index| share_of_cell(phi.values()[index] + shift)).sum() };
         let wanted = (1.0 - share) * held(0.0);
         let (mut low, mut high) = (0.0, MAX_SHIFT);
         for _ in 0..BISECTIONS {

@@ -196,7 +196,8 @@ mod tests {
         world.place_source(PlacedSource::Rain { over: 0, rate: 1e-4, radius: [5e-4, 1e-3], velocity }).unwrap();
         assert!(world.emissions(0.0, 0.5).is_empty());
         let emissions = world.emissions(0.5, 1.5);
-        let drips = emissions.iter().filter(|e| matches!(e, Emission::Ball { velocity, .. } if *velocity == DVec3::ZERO));
+        let drips =
+            emissions.iter().filter(|e| matches!(e, Emission::Ball { velocity, .. } if *velocity == DVec3::ZERO));
         assert_eq!(drips.count(), 4);
         assert!(emissions.len() > 8 && emissions.is_sorted_by(|a, b| a.time() <= b.time()), "{}", emissions.len());
         let saved = world.save();

@@ -121,7 +121,9 @@ impl Pane {
         let taken = match &mut self.solver {
             Solver::Physical(physical) => physical.wipe(stroke, &frame, &context),
             // The paper's cells have no films, and a finger leaves none.
-            Solver::Paper(paper) => paper.take(&frame, |at, half| stroke.bite(at, half).map_or(0.0, |(share, _)| share)),
+            Solver::Paper(paper) => {
+                paper.take(&frame, |at, half| stroke.bite(at, half).map_or(0.0, |(share, _)| share))
+            }
         };
         self.state.added -= taken;
         self.release_detached(&frame);
