@@ -78,6 +78,8 @@ pub(crate) struct Engine {
     recorder: Option<Recorder>,
     /// Inputs to replay, the next one last.
     replay: Vec<(u64, Input)>,
+    /// Whether a replay waits for a window.
+    waits: bool,
     windows: Vec<Arc<Mailbox>>,
     playing: bool,
     factor: f64,
@@ -107,6 +109,7 @@ impl Engine {
             twin: None,
             recorder,
             replay,
+            waits: recording.is_some(),
             windows: Vec::new(),
             playing: true,
             factor: 1.0,
@@ -186,7 +189,7 @@ impl Engine {
             }
             let real = start.duration_since(last).as_secs_f64().min(0.1);
             last = start;
-            if self.playing && self.failure.is_none() {
+            if self.playing && !self.waits && self.failure.is_none() {
                 owed = self.pass(owed + real * self.factor, real, start);
             } else {
                 (owed, self.pace.speed) = (0.0, 0.0);
@@ -336,6 +339,7 @@ impl Engine {
             Event::Joined(window) => {
                 self.introduce(&window);
                 self.wet.forget();
+                self.waits = false;
                 self.windows.push(window);
             }
             Event::Said(window, text) => match serde_json::from_str::<Ask>(&text) {
@@ -393,7 +397,7 @@ impl Engine {
             send(window, &json!({"kind": "failure", "text": failure}));
         }
         for solid in self.session.model().world().solids() {
-            window.send(Outgoing::Binary(mesh_message(solid).into()));
+            window.send(Outgoing::Binary(mesh_message(solid, 0).into()));
         }
     }
 

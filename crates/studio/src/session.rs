@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use sessile_frames::Event;
 use sessile_model::{InteractionError, Model, NoTimer, Region, Stroke, Tool, View};
-use sessile_scene::{Folder, ModelKind, Scene, parse_str, print};
+use sessile_scene::{Fidelity, Folder, ModelKind, Scene, parse_str, print};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
 use sessile_world::{PlacedSource, Pose};
@@ -26,6 +26,8 @@ use crate::upload::{UploadFolder, decode, scene_text};
 const TICKS: u32 = 120;
 /// The same for the volume model, whose steps are far shorter.
 const VOLUME_TICKS: u32 = 1920;
+/// The same for the surface model in its paper form, whose step is a frame of 1/30 s.
+const PAPER_TICKS: u32 = 30;
 /// States kept for undo, and their largest total size, in bytes.
 const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
@@ -159,7 +161,11 @@ impl Session {
     }
 
     fn tick_rate(&self) -> u32 {
-        if self.scene.model == ModelKind::Volume { VOLUME_TICKS } else { TICKS }
+        match (self.scene.model, self.scene.fidelity) {
+            (ModelKind::Volume, _) => VOLUME_TICKS,
+            (ModelKind::Surface, Fidelity::Paper) => PAPER_TICKS,
+            _ => TICKS,
+        }
     }
 
     /// Messages since the last call.
