@@ -1,5 +1,8 @@
 // Starts `sessile studio` and a browser, and keeps count of what holds.
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const ARGUMENTS = [
@@ -9,9 +12,13 @@ const ARGUMENTS = [
 
 export const launch = () => chromium.launch({ executablePath: "/usr/bin/chromium", headless: true, args: ARGUMENTS });
 
-/** Starts the command; returns its address and a way to end it. */
+/** Folder in which servers run: saved runs go there. */
+export const folder = mkdtempSync(join(tmpdir(), "studio-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts the command; returns its address, its process and a way to end it. */
 export async function serve(...args) {
-  const child = spawn(process.env.SESSILE, ["studio", ...args, "--no-open"], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.env.SESSILE, ["studio", ...args, "--no-open"], { stdio: ["ignore", "pipe", "ignore"], cwd: folder });
   const address = await new Promise((resolve, reject) => {
     child.stdout.once("data", (data) => resolve(String(data).split("\n")[0]));
     child.once("exit", (code) => reject(new Error(`sessile studio ended with ${code}`)));
@@ -21,7 +28,7 @@ export async function serve(...args) {
     child.once("exit", resolve);
     child.kill("SIGINT");
   });
-  return { address, end };
+  return { address, end, pid: child.pid };
 }
 
 let held = 0;
@@ -51,7 +58,7 @@ export async function openPage(browser, address, options = {}) {
 }
 
 /** Waits until a function of the page is true; false after `seconds`. */
-export async function until(page, test, argument = null, seconds = 20) {
+export async function until(page, test, argument = null, seconds = 60) {
   try {
     await page.waitForFunction(test, argument, { timeout: 1000 * seconds });
     return true;

@@ -16,7 +16,7 @@ pub use report::{StageReports, StepReport};
 pub use sessile_frames::StageValue;
 use sessile_frames::{Frame, GridFields, VolumeBalance, WetMap};
 use sessile_wetting::Wetting;
-use sessile_world::World;
+use sessile_world::{PlacedSource, World};
 pub use view::{DROP_STRIDE, DropView, SurfaceView, View, cap_height};
 
 /// A simulation in progress.
@@ -92,6 +92,12 @@ pub trait Model: Send {
     /// Drops at rest are reassessed in the next step.
     fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
         Ok(self.world_mut().set_material(solid, wetting)?)
+    }
+
+    /// Places a source of liquid by hand that emits from now on; returns its number, by which
+    /// [`World::remove_source`] removes it.
+    fn place_source(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        Ok(self.world_mut().place_source(source)?)
     }
 
     /// Everything needed to resume, except what the scene defines.

@@ -15,7 +15,7 @@ use sessile_sliding::{Ball, DropId, IdCounter, ModelState, Projectile, apply_emi
 use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Wetting, cap};
 use sessile_world::random::Stream;
-use sessile_world::{World, WorldState};
+use sessile_world::{PlacedSource, World, WorldState};
 
 use crate::automaton::{Automaton, AutomatonState, Weights};
 use crate::bodies::Bodies;
@@ -469,6 +469,10 @@ impl Model for Pane {
 
     fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
         self.set_material_by_hand(solid, wetting)
+    }
+
+    fn place_source(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        self.place_by_hand(source)
     }
 
     fn world(&self) -> &World {

@@ -173,3 +173,21 @@ fn gravity_by_hand_moves_drops_and_is_part_of_the_state() {
     run(&mut pane, 0.04);
     assert_eq!(instances(&pane.frame())[0].frame.origin.x, x, "the same bits after a restart");
 }
+
+/// In the paper mode a finger takes the water of the cells that it crosses.
+#[test]
+fn cells_of_the_paper_mode_are_wiped_and_taken() {
+    let text = tilted(0.0, PLASTIC, "").replacen("model = \"pane\"", "model = \"pane\"\nfidelity = \"paper\"", 1);
+    assert!(text.contains("paper"), "{text}");
+    let mut pane = pane(&(text + &cap(6.0, 80.0, [0.0, 0.0, 0.0]) + &cap(4.0, 80.0, [0.0, 0.0, 20.0])));
+    run(&mut pane, 0.02);
+    let before: f64 = pane.frame().drops.iter().map(|drop| drop.volume).sum();
+    let taken = pane.wipe(&finger(DVec3::new(-0.015, 0.0, 0.0), DVec3::new(0.015, 0.0, 0.0), 0.1)).expect("it wipes");
+    assert!((taken / 6e-9 - 1.0).abs() < 1e-6, "{taken:e} m³ of the first drop");
+    assert_eq!(pane.frame().drops.len(), 1);
+    assert!(excess(&pane).abs() < 1e-6 * before);
+    let region = Region { center: DVec3::new(0.0, 0.0, 0.02), radius: 5e-3 };
+    let half = pane.take(&region, 0.5).expect("it takes");
+    assert!((half / 2e-9 - 1.0).abs() < 1e-6, "{half:e} m³ of the second drop");
+    assert!(excess(&pane).abs() < 1e-6 * before);
+}

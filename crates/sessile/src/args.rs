@@ -504,6 +504,10 @@ pub struct StudioArgs {
     /// Record the scene and all inputs into a file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Save the run from the start, for `sessile render` [without it, the page's button saves into
+    /// runs/NAME-studio]
+    #[arg(long, value_name = "DIR")]
+    pub save_run: Option<PathBuf>,
     /// Replay a recorded session to the same results
     #[arg(long, value_name = "FILE", conflicts_with = "what")]
     pub replay: Option<PathBuf>,

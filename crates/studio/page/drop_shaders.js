@@ -1,36 +1,30 @@
 // Shaders of the drops: a cap per instance, or triangle surfaces.
 // @ts-check
 
-import { ENVIRONMENT, HEADER } from "./shaders.js";
+import { DROP_INPUT, ENVIRONMENT, FRESNEL, HEADER } from "./shaders.js";
+
+/** What the fragment shader gets to know of a drop. */
+const SHAPE = `vec3 vPoint, vNormal;
+PREFIX float vRim;
+flat PREFIX vec3 vPlace, vUp, vHeading;
+flat PREFIX vec4 vShape;
+flat PREFIX int vGlass;
+`;
+const SHAPE_OUT = `out ${SHAPE.replaceAll("PREFIX", "out")}`;
+const SHAPE_IN = `in ${SHAPE.replaceAll("PREFIX", "in")}`;
 
 /**
  * A spherical cap of the drop's base radius and height, leaned by its sag and drawn out against its
- * heading. Twenty numbers per instance, as `crates/model/src/view.rs` lists them.
+ * heading.
  */
-export const DROP_VERTEX = `${HEADER}
-layout(location = 0) in vec2 aCorner;
-layout(location = 1) in vec4 a0;
-layout(location = 2) in vec4 a1;
-layout(location = 3) in vec4 a2;
-layout(location = 4) in vec4 a3;
-layout(location = 5) in vec4 a4;
-uniform mat4 uViewProjection;
-uniform float uAhead;
-uniform int uGlass;
-out vec3 vPoint, vNormal;
-out float vRim;
-flat out vec3 vPlace, vUp, vHeading;
-flat out vec4 vShape;
-flat out int vGlass;
+export const DROP_VERTEX = `${HEADER}${DROP_INPUT}${SHAPE_OUT}
 void main() {
-  vGlass = a4.z >= 0.0 ? uGlass >> int(a4.z + 0.5) & 1 : 0;
-  vec3 place = a0.xyz + a3.yzw * uAhead;
-  vec3 up = vec3(a0.w, a1.xy), heading = vec3(a1.zw, a2.x);
-  float radius = a2.y, height = a2.z, sag = a2.w, stretch = a3.x;
-  bool flies = dot(up, up) < 0.5;
-  if (flies) up = vec3(0.0, 1.0, 0.0);
-  heading = heading - up * dot(heading, up);
-  heading = dot(heading, heading) > 1e-8 ? normalize(heading) : normalize(cross(up, vec3(0.31, 0.2, 0.93)));
+  Drop drop = readDrop();
+  vGlass = drop.isOnGlass ? 1 : 0;
+  float radius = drop.radius, height = drop.height, sag = drop.sag, stretch = drop.stretch;
+  bool flies = drop.flies;
+  vec3 place = drop.place, up = flies ? vec3(0.0, 1.0, 0.0) : drop.up;
+  vec3 heading = alongPlane(drop.heading, up);
   vec3 side = cross(up, heading);
   float sphere = flies ? radius : (radius * radius + height * height) / (2.0 * height);
   float polar = aCorner.x * (flies ? 3.14159265 : 2.0 * atan(height, radius));
@@ -41,7 +35,7 @@ void main() {
   if (!flies) {
     p.z += height - sphere;
     // Outlines on real solids are not round: two slow waves around the drop, by its volume.
-    float key = fract(a4.x * 7.3e9) * 6.2831853;
+    float key = fract(drop.volume * 7.3e9) * 6.2831853;
     float wobble = 1.0 + smoothstep(0.4e-3, 2.0e-3, radius)
       * (0.05 * sin(2.0 * aCorner.y + key) + 0.035 * sin(3.0 * aCorner.y + 2.3 * key));
     p.xy *= wobble;
@@ -73,11 +67,7 @@ layout(location = 1) in vec3 aNormal;
 uniform mat4 uViewProjection;
 uniform vec4 uPlane;
 uniform int uGlass;
-out vec3 vPoint, vNormal;
-out float vRim;
-flat out vec3 vPlace, vUp, vHeading;
-flat out vec4 vShape;
-flat out int vGlass;
+${SHAPE_OUT}
 void main() {
   vGlass = uGlass & 1;
   vPoint = aPosition;
@@ -95,12 +85,7 @@ void main() {
  * base: inside of the outline the lit solid is seen there, or through glass the environment; outside
  * of it (overhangs, drops in flight) the line leaves through the sphere of the cap.
  */
-export const DROP_FRAGMENT = `${HEADER}${ENVIRONMENT}
-in vec3 vPoint, vNormal;
-in float vRim;
-flat in vec3 vPlace, vUp, vHeading;
-flat in vec4 vShape;
-flat in int vGlass;
+export const DROP_FRAGMENT = `${HEADER}${ENVIRONMENT}${FRESNEL}${SHAPE_IN}
 out vec4 color;
 uniform mat4 uViewProjection;
 uniform vec3 uEye, uTint;
@@ -122,7 +107,7 @@ void main() {
   vec3 inside = refract(sight, n, 1.0 / uIndex);
   float f0 = (uIndex - 1.0) / (uIndex + 1.0);
   f0 *= f0;
-  float fresnel = f0 + (1.0 - f0) * pow(1.0 - cosine, 5.0);
+  float mirrors = fresnel(f0, cosine);
   bool onSolid = dot(vUp, vUp) > 0.5;
 
   // Where the bent line of sight meets the plane of the base.
@@ -159,9 +144,9 @@ void main() {
   if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
   float path = hits ? reach : 2.0 * vShape.w * cosine;
   through *= exp(-uTint * min(path, 0.02));
-  vec3 c = mix(through, mirror, fresnel);
+  vec3 c = mix(through, mirror, mirrors);
   float glint = pow(max(dot(mirrored, uSun), 0.0), 220.0);
-  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + fresnel) * 9.0;
+  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + mirrors) * 9.0;
   if (uContactLine == 1 && vRim > 0.93) c = mix(c, vec3(1.0, 0.3, 0.05), 0.85);
   color = vec4(toneMap(c), 1.0);
 }`;

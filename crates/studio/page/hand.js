@@ -1,7 +1,7 @@
 // The hand: pointers and touches become strokes, drops, moved solids and camera motions.
 // @ts-check
 
-import { add, cross, dot, length, normalize, poseMatrix, scale, sub, transform } from "./vectors.js";
+import { add, cross, dot, length, normalize, poseMatrix, project, scale, sub, transform } from "./vectors.js";
 
 /** @typedef {import("./vectors.js").Vec3} Vec3 */
 /** @typedef {{solid: number, point: Vec3, normal: Vec3, distance: number}} Hit */
@@ -13,12 +13,15 @@ export const TOOLS = [
   { name: "add", label: "Add", help: "Click to add a drop of 8 µL, hold to feed it." },
   { name: "drag", label: "Drag solid", help: "Drag a solid through the drops." },
   { name: "select", label: "Select", help: "Click a drop to see its volume, angles, speed and age." },
+  { name: "source", label: "Source", help: "Click to place the source that is chosen in the settings; click its marker to remove it." },
 ];
 
 const FINGER = 0.007;
 const BLADE = 0.035;
 const DROP = 8e-9;
 const FEED = 3e-9;
+/** Distance on the page within which a click hits a marker, in pixels. */
+const MARKER = 14;
 
 export class Hand {
   /**
@@ -27,7 +30,7 @@ export class Hand {
    * @param {import("./renderer.js").Renderer} renderer
    * @param {import("./overlay.js").Overlay} overlay
    * @param {import("./protocol.js").Connection} engine
-   * @param {{view: () => import("./protocol.js").View | null, select: (id: number | null) => void, used: () => void}} studio
+   * @param {{view: () => import("./protocol.js").View | null, select: (id: number | null) => void, used: () => void, source: (hit: Hit) => object}} studio
    */
   constructor(canvas, camera, renderer, overlay, engine, studio) {
     Object.assign(this, { canvas, camera, renderer, overlay, engine, studio });
@@ -105,6 +108,18 @@ export class Hand {
     return id;
   }
 
+  /** The marker of a placed source on a ray. @param {{origin: Vec3, direction: Vec3}} ray @returns {number | null} */
+  pickMarker(ray) {
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const { viewProjection } = this.camera.matrices();
+    const [x, y] = project(viewProjection, add(ray.origin, scale(ray.direction, this.camera.distance)), width, height);
+    for (const marker of this.overlay.markers) {
+      const [mx, my] = project(viewProjection, marker.at, width, height);
+      if (Math.hypot(mx - x, my - y) < MARKER) return marker.id;
+    }
+    return null;
+  }
+
   fingerRadius() {
     return Math.min(FINGER, 0.06 * this.camera.size);
   }
@@ -139,6 +154,13 @@ export class Hand {
       this.studio.select(this.pickDrop(ray));
       return;
     }
+    if (this.tool === "source") {
+      const marker = this.pickMarker(ray);
+      if (marker !== null) {
+        this.engine.input({ do: "unplace", id: marker });
+        return;
+      }
+    }
     const hit = this.pick(ray);
     if (!hit) return;
     if (dot(hit.normal, ray.direction) > 0) hit.normal = scale(hit.normal, -1);
@@ -151,6 +173,8 @@ export class Hand {
       this.addDrop(hit, DROP, true);
       const timer = setInterval(() => this.addDrop(hit, FEED, false), 80);
       this.gesture = { kind: "feed", timer };
+    } else if (this.tool === "source") {
+      this.engine.input({ do: "place", source: this.studio.source(hit) });
     } else if (this.tool === "drag") {
       const view = this.studio.view();
       const window_ = this.renderer.scene?.solids.find((/** @type {any} */ solid, /** @type {number} */ k) => solid.plane && k !== hit.solid);

@@ -2,9 +2,10 @@
 // @ts-check
 
 import { Camera } from "./camera.js";
+import { element } from "./dom.js";
 import { Hand } from "./hand.js";
 import { Overlay } from "./overlay.js";
-import { Panels, element } from "./panels.js";
+import { Panels } from "./panels.js";
 import { Player } from "./player.js";
 import { Connection, readBinary } from "./protocol.js";
 import { Renderer } from "./renderer.js";
@@ -34,6 +35,7 @@ class Studio {
     this.engine = new Connection((buffer) => this.hearBinary(buffer), (message) => this.hear(message), (open) => this.connected(open));
     this.hand = new Hand(this.canvas, this.camera, this.renderer, this.overlay, this.engine, {
       view: () => this.view, select: (id) => this.select(id), used: () => this.closeHints(),
+      source: (hit) => this.panels.sources.at(hit),
     });
     this.panels = new Panels(this.engine, this);
     this.player = new Player(this.engine, (id) => this.select(id));
@@ -60,10 +62,13 @@ class Studio {
     if (!message) return;
     if (message.kind === "view" && message.view.isTwin) {
       if (this.twin) this.twin.view = message.view;
+      this.player.arrived();
     } else if (message.kind === "view") {
       this.view = message.view;
-      this.player.waiting = false;
+      this.player.arrived();
       if (!this.isRun) this.playing = message.view.playing;
+    } else if (message.kind === "mesh" && message.run > 0) {
+      this.twinRenderer?.setMesh(message.solid, message.triangles, message.corners);
     } else if (message.kind === "mesh") {
       this.meshes[message.solid] = message;
       this.renderer.setMesh(message.solid, message.triangles, message.corners);
@@ -74,8 +79,8 @@ class Studio {
   hear(message) {
     switch (message.kind) {
       case "scene":
-        if (message.run > 0) break;
-        this.setScene(message);
+        if (message.run > 0) this.setSecondRun(message);
+        else this.setScene(message);
         break;
       case "balance":
         this.balance = message;
@@ -86,6 +91,12 @@ class Studio {
         break;
       case "saved_scene":
         save(new Blob([message.text], { type: "application/toml" }), "scene.toml");
+        break;
+      case "run":
+        this.panels.showRun(message);
+        break;
+      case "run_saved":
+        this.panels.runSaved(message);
         break;
       case "timeline":
         this.player.setTimeline(message);
@@ -142,10 +153,27 @@ class Studio {
       this.twin = null;
       return;
     }
-    this.twinRenderer ??= new Renderer(canvas);
-    this.twin = { renderer: this.twinRenderer, view: null };
-    this.twinRenderer.setScene(this.scene);
+    this.twin = this.makeTwin();
+    this.twin.renderer.setScene(this.scene);
     this.meshes.forEach((mesh) => mesh && this.twinRenderer?.setMesh(mesh.solid, mesh.triangles, mesh.corners));
+  }
+
+  makeTwin() {
+    this.twinRenderer ??= new Renderer(element("twin"));
+    return { renderer: this.twinRenderer, view: null };
+  }
+
+  /** Shows another run beside the first one. @param {any} scene */
+  setSecondRun(scene) {
+    for (const [id, name] of [["view-name", this.scene?.name], ["twin-name", scene.name]]) {
+      element(id).hidden = false;
+      element(id).textContent = name;
+    }
+    element("twin").hidden = false;
+    element("twin").setAttribute("aria-label", `The run ${scene.name}`);
+    document.body.dataset.twin = "on";
+    this.twin = this.makeTwin();
+    this.twin.renderer.setScene(scene);
   }
 
   rebuild() {

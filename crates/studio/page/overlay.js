@@ -18,6 +18,8 @@ export class Overlay {
     this.selected = null;
     /** @type {Vec3[]} */
     this.tool = [];
+    /** Sources that were placed by hand. @type {{id: number, kind: string, at: Vec3}[]} */
+    this.markers = [];
   }
 
   /**
@@ -48,6 +50,7 @@ export class Overlay {
       context.arc(x, y, Math.hypot(rx - x, ry - y) * 1.15 + 4, 0, 7);
       context.stroke();
     }
+    this.markers.forEach((marker) => this.marker(marker, at));
     if (this.tool.length > 0) {
       context.strokeStyle = "#ffffffd0";
       context.lineWidth = 3;
@@ -59,6 +62,24 @@ export class Overlay {
       });
       context.stroke();
     }
+  }
+
+  /** A ring with the first letter of the source's kind. */
+  /** @param {{kind: string, at: Vec3}} marker @param {(p: Vec3) => [number, number, number]} at */
+  marker(marker, at) {
+    const { context } = this;
+    const [x, y] = at(marker.at);
+    context.beginPath();
+    context.arc(x, y, 10, 0, 7);
+    context.fillStyle = "#1769aacc";
+    context.fill();
+    context.strokeStyle = "#fff";
+    context.lineWidth = 2;
+    context.stroke();
+    context.font = "bold 12px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.fillStyle = "#fff";
+    context.fillText(marker.kind[0].toUpperCase(), x, y + 4);
   }
 
   /**

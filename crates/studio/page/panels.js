@@ -1,11 +1,10 @@
 // Buttons, sliders and texts around the picture.
 // @ts-check
 
+import { element } from "./dom.js";
 import { TOOLS } from "./hand.js";
+import { Sources } from "./sources.js";
 import { add, dot, normalize, scale } from "./vectors.js";
-
-/** @type {(id: string) => any} */
-export const element = (id) => document.getElementById(id);
 
 /** A volume with a unit. @param {number} v in m³ */
 export function volumeText(v) {
@@ -24,6 +23,7 @@ export class Panels {
     this.engine = engine;
     this.studio = studio;
     this.scene = null;
+    this.sources = new Sources(engine, studio);
     this.tools();
     this.time();
     this.forces();
@@ -239,6 +239,7 @@ export class Panels {
       document.title = `${scene.name} – sessile studio`;
     }
     element("liquid").value = scene.liquid.name;
+    this.sources.setScene(scene);
     this.showAngles();
   }
 
@@ -282,6 +283,9 @@ export class Panels {
     element("save-scene").onclick = () => this.engine.send({ ask: "save_scene" });
     element("save-still").onclick = () => this.studio.saveStill();
     element("save-clip").onclick = () => this.studio.toggleClip();
+    element("save-run").onclick = () => {
+      this.engine.send({ ask: "save_run", on: element("save-run").getAttribute("aria-pressed") !== "true" });
+    };
     for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => event.preventDefault());
     window.addEventListener("drop", async (event) => {
       const file = event.dataTransfer?.files[0];
@@ -354,6 +358,19 @@ export class Panels {
     const speed = view.speed;
     element("pace").value = !playing ? "paused" : speed > 0.95 ? `${speed.toFixed(1)}×` : `${speed.toPrecision(2)}×`;
     this.drawGravity(view.gravity);
+  }
+
+  /** Whether the run is being saved, and where. @param {any} run */
+  showRun(run) {
+    const on = run.folder !== null;
+    element("save-run").setAttribute("aria-pressed", String(on));
+    if (on) element("save-run-text").value = `${run.folder}: ${run.frames} frames`;
+  }
+
+  /** A run was saved. @param {any} run */
+  runSaved(run) {
+    element("save-run-text").value = `saved ${run.frames} frames: sessile render ${run.folder}`;
+    this.studio.notice(`the run was saved into ${run.folder}`);
   }
 
   /** @param {any} b */

@@ -1,7 +1,7 @@
 // Runs on a timeline: a slider for frames and plots of the measures.
 // @ts-check
 
-import { element } from "./panels.js";
+import { element } from "./dom.js";
 
 const CURVES = [
   { name: "drops", label: "drops", of: (/** @type {any} */ m) => m.drops, unit: "" },
@@ -22,9 +22,10 @@ export class Player {
     this.runs = [];
     this.frame = 0;
     this.playing = true;
-    this.waiting = false;
+    /** Frames that were asked for and have not come. */
+    this.waiting = 0;
     this.last = 0;
-    this.shown = 0;
+    this.time = 0;
     element("timeline-frame").oninput = () => {
       this.playing = false;
       this.show(Number(element("timeline-frame").value));
@@ -35,31 +36,55 @@ export class Player {
     return this.runs.length > 0;
   }
 
+  /** The run that goes on for the longest time: its frames are those of the slider. */
+  get longest() {
+    const end = (/** @type {any} */ run) => (run?.frames.at(-1) ?? 0) * (run?.interval ?? 0);
+    return this.runs.reduce((best, run) => (end(run) > end(best) ? run : best), this.runs[0]);
+  }
+
+  /** Time of the last frame of all runs, in s. */
+  get end() {
+    const run = this.longest;
+    return Math.max(1e-12, (run?.frames.at(-1) ?? 0) * (run?.interval ?? 0));
+  }
+
   /** @param {any} timeline */
   setTimeline(timeline) {
     this.runs[timeline.run] = timeline;
     element("timeline").hidden = false;
-    element("timeline-frame").max = String(Math.max(...this.runs.map((run) => run?.frames.length ?? 1)) - 1);
+    element("timeline-frame").max = String(Math.max(1, this.longest?.frames.length ?? 1) - 1);
     this.plot();
   }
 
-  /** @param {number} index */
+  /** Asks all runs for the frame nearest to the time of a frame of the longest run. @param {number} index */
   show(index) {
-    this.frame = index;
-    const run = this.runs[this.shown];
-    if (!run || run.frames.length === 0) return;
-    const k = Math.min(index, run.frames.length - 1);
-    this.engine.send({ ask: "frame", run: this.shown, frame: run.frames[k] });
-    this.waiting = true;
-    element("timeline-frame").value = String(index);
-    element("timeline-text").value = `${run.frames[k]} · ${(run.frames[k] * run.interval).toFixed(4)} s`;
+    const longest = this.longest;
+    if (!longest || longest.frames.length === 0) return;
+    this.frame = Math.min(index, longest.frames.length - 1);
+    const time = longest.frames[this.frame] * longest.interval;
+    this.time = time;
+    this.waiting = 0;
+    this.runs.forEach((run, number) => {
+      if (!run || run.frames.length === 0) return;
+      const near = run.frames.reduce((/** @type {number} */ best, /** @type {number} */ frame) => (
+        Math.abs(frame * run.interval - time) < Math.abs(best * run.interval - time) ? frame : best), run.frames[0]);
+      this.engine.send({ ask: "frame", run: number, frame: near });
+      this.waiting += 1;
+    });
+    element("timeline-frame").value = String(this.frame);
+    element("timeline-text").value = `${longest.frames[this.frame]} · ${time.toFixed(4)} s`;
     this.mark();
+  }
+
+  /** A frame has come. */
+  arrived() {
+    this.waiting = Math.max(0, this.waiting - 1);
   }
 
   /** Shows the next frame when it is due. @param {number} now in ms */
   advance(now) {
-    const run = this.runs[this.shown];
-    if (!run || !this.playing || this.waiting || now - this.last < 1000 / 30) return;
+    const run = this.longest;
+    if (!run || !this.playing || this.waiting > 0 || now - this.last < 1000 / 30) return;
     this.last = now;
     this.show((this.frame + 1) % Math.max(1, run.frames.length));
   }
@@ -81,12 +106,11 @@ export class Player {
       box.append(text);
       this.runs.forEach((run, r) => {
         if (!run) return;
-        const count = Math.max(2, run.measures.length);
-        const points = run.measures.map((/** @type {any} */ m, /** @type {number} */ k) => {
+        const points = run.measures.map((/** @type {any} */ m) => {
           const v = curve.of(m);
           if (!Number.isFinite(v)) return null;
           const y = top + (1 - (high > low ? (v - low) / (high - low) : 0.5)) * (height - top - 6);
-          return `${(left + (k / (count - 1)) * (width - 2 * left)).toFixed(1)},${y.toFixed(1)}`;
+          return `${(left + (m.time / this.end) * (width - 2 * left)).toFixed(1)},${y.toFixed(1)}`;
         }).filter(Boolean);
         const line = document.createElementNS(box.namespaceURI, "polyline");
         line.setAttribute("points", points.join(" "));
@@ -104,11 +128,11 @@ export class Player {
       box.addEventListener("click", (event) => {
         const area = box.getBoundingClientRect();
         const share = (((event.clientX - area.left) / area.width) * width - left) / (width - 2 * left);
-        const run = this.runs[this.shown];
+        const run = this.longest;
         const index = Math.round(Math.max(0, Math.min(1, share)) * (run.frames.length - 1));
         this.playing = false;
         this.show(index);
-        const id = run.measures[index]?.largest?.id;
+        const id = this.runs[0]?.measures[index]?.largest?.id;
         this.select(typeof id === "number" ? id : null);
       });
       return box;
@@ -118,8 +142,7 @@ export class Player {
   }
 
   mark() {
-    const run = this.runs[this.shown];
-    const x = 6 + (this.frame / Math.max(1, (run?.frames.length ?? 1) - 1)) * 218;
+    const x = 6 + (this.time / this.end) * 218;
     for (const mark of document.querySelectorAll("#plots .mark")) {
       mark.setAttribute("x1", String(x));
       mark.setAttribute("x2", String(x));

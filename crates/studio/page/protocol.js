@@ -69,7 +69,7 @@ function readView(buffer) {
  * Reads a binary message.
  * @param {ArrayBuffer} buffer
  * @returns {{kind: "view", view: View}
- *   | {kind: "mesh", solid: number, triangles: number, corners: Float32Array}
+ *   | {kind: "mesh", solid: number, run: number, triangles: number, corners: Float32Array}
  *   | {kind: "wet", solid: number, width: number, height: number, row: number, rows: number, pixels: Uint8Array}
  *   | null}
  */
@@ -79,7 +79,7 @@ export function readBinary(buffer) {
     case 1:
       return { kind: "view", view: readView(buffer) };
     case 2:
-      return { kind: "mesh", solid: head[1], triangles: head[2], corners: new Float32Array(buffer, 16, head[2] * 24) };
+      return { kind: "mesh", solid: head[1], run: head[3], triangles: head[2], corners: new Float32Array(buffer, 16, head[2] * 24) };
     case 3:
       return {
         kind: "wet", solid: head[1], width: head[2], height: head[3], row: head[4], rows: head[5],

@@ -23,6 +23,35 @@ vec3 toneMap(vec3 c) {
 }
 `;
 
+/** Fresnel reflection by Schlick's approximation. */
+export const FRESNEL = `
+float fresnel(float f0, float cosine) { return f0 + (1.0 - f0) * pow(1.0 - cosine, 5.0); }
+`;
+
+/** What a vertex shader knows of a drop: twenty numbers per instance, as `crates/model/src/view.rs` lists them. */
+export const DROP_INPUT = `
+layout(location = 0) in vec2 aCorner;
+layout(location = 1) in vec4 a0;
+layout(location = 2) in vec4 a1;
+layout(location = 3) in vec4 a2;
+layout(location = 4) in vec4 a3;
+layout(location = 5) in vec4 a4;
+uniform mat4 uViewProjection;
+uniform float uAhead;
+uniform int uGlass;
+struct Drop { vec3 place, up, heading; float radius, height, sag, stretch, volume; bool flies, isOnGlass; };
+Drop readDrop() {
+  vec3 up = vec3(a0.w, a1.xy);
+  bool isOnGlass = a4.z >= 0.0 && (uGlass >> int(a4.z + 0.5) & 1) == 1;
+  return Drop(a0.xyz + a3.yzw * uAhead, up, vec3(a1.zw, a2.x), a2.y, a2.z, a2.w, a3.x, a4.x, dot(up, up) < 0.5, isOnGlass);
+}
+/** The direction of a vector along the plane of a normal; any if it has none. */
+vec3 alongPlane(vec3 v, vec3 normal) {
+  v -= normal * dot(v, normal);
+  return dot(v, v) > 1e-8 ? normalize(v) : normalize(cross(normal, vec3(0.31, 0.2, 0.93)));
+}
+`;
+
 export const FULLSCREEN = `${HEADER}
 out vec2 vAt;
 void main() {
@@ -116,7 +145,7 @@ void main() {
 }`;
 
 /** Solids: albedo, wetness, light of the environment from its mips, the sun. */
-export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}
+export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}${FRESNEL}
 in vec3 vPoint, vNormal, vRest;
 in vec2 vUv;
 out vec4 color;
@@ -140,7 +169,7 @@ void main() {
   vec3 mirrored = reflect(-toEye, n);
   if (uLook == 1) {
     // Glass: what is behind shines through; the film reflects a little more.
-    float f = 0.04 + 0.96 * pow(1.0 - cosine, 5.0);
+    float f = fresnel(0.04, cosine);
     vec3 c = environment(mirrored, 1.0) * f;
     float film = wet.g * 0.16;
     vec3 haze = environment(-toEye, 5.0);
@@ -164,34 +193,22 @@ void main() {
 }`;
 
 /** Light at the base of drops: one quad of 2.5 radii per drop, multiplied onto the solid. */
-export const LIGHT_VERTEX = `${HEADER}
-layout(location = 0) in vec2 aCorner;
-layout(location = 1) in vec4 a0;
-layout(location = 2) in vec4 a1;
-layout(location = 3) in vec4 a2;
-layout(location = 4) in vec4 a3;
-layout(location = 5) in vec4 a4;
-uniform mat4 uViewProjection;
+export const LIGHT_VERTEX = `${HEADER}${DROP_INPUT}
 uniform vec3 uSun;
-uniform float uAhead;
-uniform int uGlass;
 out vec2 vOffset;
 out float vLayer, vStrength;
 void main() {
-  vec3 place = a0.xyz + a3.yzw * uAhead, normal = vec3(a0.w, a1.xy);
-  float radius = a2.y, height = a2.z;
+  Drop drop = readDrop();
   // Glass shows no shadows: the light goes through.
-  bool isGlass = a4.z >= 0.0 && (uGlass >> int(a4.z + 0.5) & 1) == 1;
-  float isOn = isGlass ? 0.0 : step(0.5, dot(normal, normal));
-  vec3 along = uSun - normal * dot(uSun, normal);
-  float lying = length(along);
-  along = lying > 1e-4 ? along / lying : normalize(cross(normal, vec3(0.3, 0.5, 0.8)));
-  vec3 across = cross(normal, along);
-  vec3 p = place + (along * aCorner.x + across * aCorner.y) * (2.5 * radius) + normal * 1e-5;
+  bool isOn = !drop.flies && !drop.isOnGlass;
+  float cosine = clamp(dot(uSun, drop.up), -1.0, 1.0);
+  vec3 along = alongPlane(uSun, drop.up);
+  vec3 across = cross(drop.up, along);
+  vec3 p = drop.place + (along * aCorner.x + across * aCorner.y) * (2.5 * drop.radius) + drop.up * 1e-5;
   vOffset = aCorner;
-  vLayer = clamp(acos(clamp(dot(uSun, normal), -1.0, 1.0)) / 1.4835 * 16.0, 0.0, 16.0);
-  vStrength = isOn * smoothstep(0.0, 0.15, dot(uSun, normal)) * clamp(height / radius, 0.2, 1.0);
-  gl_Position = isOn > 0.5 ? uViewProjection * vec4(p, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+  vLayer = clamp(acos(cosine) / 1.4835 * 16.0, 0.0, 16.0);
+  vStrength = isOn ? smoothstep(0.0, 0.15, cosine) * clamp(drop.height / drop.radius, 0.2, 1.0) : 0.0;
+  gl_Position = isOn ? uViewProjection * vec4(p, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 
 export const LIGHT_FRAGMENT = `${HEADER}

@@ -5,6 +5,7 @@
 //! get longer. Everything that depends on the clock is here, and none of it enters the results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -20,6 +21,7 @@ use crate::hub::{Mailbox, Outgoing};
 use crate::input::Input;
 use crate::protocol::{Pace, WetImages, angles, balance_message, mesh_message, scene_message, view_message};
 use crate::recording::{Recorder, Recording};
+use crate::run_writer::RunWriter;
 use crate::session::Session;
 use crate::upload::LARGEST;
 
@@ -54,6 +56,8 @@ enum Ask {
     Compare { model: Option<String> },
     /// A part of a model's file, in base 64; the last one opens it.
     File { name: String, data: String, last: bool },
+    /// Saves the run into a folder from now on, or ends that.
+    SaveRun { on: bool },
     /// Restarts from the last state that worked.
     Recover,
 }
@@ -74,6 +78,8 @@ pub(crate) struct Engine {
     recorder: Option<Recorder>,
     /// Inputs to replay, the next one last.
     replay: Vec<(u64, Input)>,
+    /// Whether a replay waits for a window.
+    waits: bool,
     windows: Vec<Arc<Mailbox>>,
     playing: bool,
     factor: f64,
@@ -88,6 +94,10 @@ pub(crate) struct Engine {
     generation: u32,
     /// What has come of a model's file.
     upload: String,
+    /// Where runs are saved that a window asks for.
+    runs: PathBuf,
+    /// The run that is being saved.
+    run: Option<RunWriter>,
 }
 
 impl Engine {
@@ -99,6 +109,7 @@ impl Engine {
             twin: None,
             recorder,
             replay,
+            waits: recording.is_some(),
             windows: Vec::new(),
             playing: true,
             factor: 1.0,
@@ -110,6 +121,59 @@ impl Engine {
             present: 0.0,
             generation: 0,
             upload: String::new(),
+            runs: PathBuf::from("runs"),
+            run: None,
+        }
+    }
+
+    /// Saves the run into a folder from the start.
+    pub fn save_run(&mut self, folder: &Path) -> Result<(), String> {
+        self.run = Some(RunWriter::begin(folder, &self.session)?);
+        Ok(())
+    }
+
+    /// Begins to save the run into a folder of its own, or ends that.
+    fn begin_or_end_run(&mut self, on: bool) {
+        if on && self.run.is_none() {
+            let name = Path::new(&self.session.source().name).file_stem().map_or_else(
+                || "studio".to_owned(),
+                |stem| sessile_frames::names::file_stem(&format!("{}-studio", stem.to_string_lossy())),
+            );
+            let free = (1..).map(|k: u32| self.runs.join(if k == 1 { name.clone() } else { format!("{name}-{k}") }));
+            let folder = free.into_iter().find(|path| !path.exists());
+            if let Some(Err(error)) = folder.map(|folder| self.save_run(&folder)) {
+                self.say(&json!({"kind": "error", "text": error}));
+            }
+        } else if !on {
+            self.end_run();
+        }
+        self.say_run();
+    }
+
+    /// Completes the run that is being saved.
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        let (path, frames) = (run.path().display().to_string(), run.frames());
+        let message = match run.end() {
+            Ok(()) => json!({"kind": "run_saved", "folder": path, "frames": frames}),
+            Err(error) => json!({"kind": "error", "text": error}),
+        };
+        self.say(&message);
+    }
+
+    /// Tells the windows whether a run is being saved.
+    fn say_run(&self) {
+        let folder = self.run.as_ref().map(|run| run.path().display().to_string());
+        self.say(&json!({"kind": "run", "folder": folder, "frames": self.run.as_ref().map(RunWriter::frames)}));
+    }
+
+    /// Adds the last tick to the run that is being saved.
+    fn save_tick(&mut self) {
+        let Some(run) = &mut self.run else { return };
+        if let Err(error) = run.after_tick(&mut self.session) {
+            self.run = None;
+            self.say(&json!({"kind": "error", "text": format!("the run is no longer saved: {error}")}));
+            self.say_run();
         }
     }
 
@@ -125,7 +189,7 @@ impl Engine {
             }
             let real = start.duration_since(last).as_secs_f64().min(0.1);
             last = start;
-            if self.playing && self.failure.is_none() {
+            if self.playing && !self.waits && self.failure.is_none() {
                 owed = self.pass(owed + real * self.factor, real, start);
             } else {
                 (owed, self.pace.speed) = (0.0, 0.0);
@@ -142,6 +206,7 @@ impl Engine {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.end_run();
         self.windows.iter().for_each(|window| window.close());
         match &mut self.recorder {
             Some(recorder) => recorder.end(&self.session),
@@ -186,7 +251,7 @@ impl Engine {
             self.say(&json!({"kind": "compare", "model": null, "text": "the other model has stopped"}));
         }
         let failure = match done {
-            Ok(Ok(())) => return,
+            Ok(Ok(())) => return self.save_tick(),
             Ok(Err(error)) => error,
             Err(_) => "the engine failed".to_owned(),
         };
@@ -222,6 +287,8 @@ impl Engine {
                         | Input::Gravity { .. }
                         | Input::Wind { .. }
                         | Input::Sources { .. }
+                        | Input::Place { .. }
+                        | Input::Unplace { .. }
                 );
                 if changes {
                     self.say(&scene_message(&self.session));
@@ -233,6 +300,10 @@ impl Engine {
         if self.session.generation() != self.generation {
             self.generation = self.session.generation();
             self.wet.forget();
+            if self.run.is_some() {
+                self.end_run();
+                self.say_run();
+            }
             for window in self.windows.clone() {
                 self.introduce(&window);
             }
@@ -268,6 +339,7 @@ impl Engine {
             Event::Joined(window) => {
                 self.introduce(&window);
                 self.wet.forget();
+                self.waits = false;
                 self.windows.push(window);
             }
             Event::Said(window, text) => match serde_json::from_str::<Ask>(&text) {
@@ -310,6 +382,7 @@ impl Engine {
                     self.apply(&Input::Mesh { name, data });
                 }
             }
+            Ask::SaveRun { on } => self.begin_or_end_run(on),
             Ask::Recover => {
                 let input = if self.session.num_undo() > 0 { Input::Undo } else { Input::Reset };
                 self.apply(&input);
@@ -320,8 +393,11 @@ impl Engine {
     /// Sends a window everything that does not change with time.
     fn introduce(&self, window: &Mailbox) {
         send(window, &scene_message(&self.session));
+        if let Some(failure) = &self.failure {
+            send(window, &json!({"kind": "failure", "text": failure}));
+        }
         for solid in self.session.model().world().solids() {
-            window.send(Outgoing::Binary(mesh_message(solid).into()));
+            window.send(Outgoing::Binary(mesh_message(solid, 0).into()));
         }
     }
 
@@ -362,6 +438,9 @@ impl Engine {
         }
         self.say(&balance_message(&self.session, self.present));
         self.show_selected();
+        if self.run.is_some() {
+            self.say_run();
+        }
     }
 
     fn show_selected(&self) {

@@ -4,6 +4,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_model::Tool;
 use sessile_wetting::{Wetting, material_preset};
+use sessile_world::PlacedSource;
 
 /// One change of a session. Lengths in m, times in s, volumes in m³, angles in degrees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +92,16 @@ pub enum Input {
         #[serde(default)]
         angles: Option<[f64; 3]>,
     },
+    /// Places a source of liquid.
+    Place {
+        /// The source.
+        source: Source,
+    },
+    /// Removes a placed source.
+    Unplace {
+        /// Its number.
+        id: u32,
+    },
     /// Another liquid, by the name of a preset; drops stay where they are.
     Liquid {
         /// Name of a preset.
@@ -137,6 +148,77 @@ pub enum WipingTool {
     },
 }
 
+/// A source of liquid as the page names it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Source {
+    /// A drop at regular intervals.
+    Drip {
+        /// Center of each drop.
+        at: [f64; 3],
+        /// Its radius.
+        radius: f64,
+        /// Time between two drops.
+        every: f64,
+    },
+    /// A needle in a drop.
+    Feed {
+        /// Its tip.
+        at: [f64; 3],
+        /// Volume per time, in m³/s; negative drains.
+        rate: f64,
+    },
+    /// A jet.
+    Tap {
+        /// Center of the outlet.
+        at: [f64; 3],
+        /// Unit vector along the jet.
+        direction: [f64; 3],
+        /// Radius of the outlet.
+        radius: f64,
+        /// Speed, in m/s.
+        speed: f64,
+    },
+    /// Rain onto a solid.
+    Rain {
+        /// Index of the solid.
+        over: usize,
+        /// Depth per time on a level surface, in m/s.
+        rate: f64,
+        /// Smallest and largest radius of the drops.
+        radius: [f64; 2],
+        /// Velocity of the drops, in m/s.
+        velocity: [f64; 3],
+    },
+    /// Condensation on a solid.
+    Dew {
+        /// Index of the solid.
+        on: usize,
+        /// Volume per area and time, in m/s.
+        rate: f64,
+    },
+}
+
+impl Source {
+    /// The source as a world has it.
+    pub fn placed(&self) -> PlacedSource {
+        match *self {
+            Self::Drip { at, radius, every } => {
+                PlacedSource::Drip { at: at.into(), radius, every, velocity: DVec3::ZERO }
+            }
+            Self::Feed { at, rate } => PlacedSource::Feed { at: at.into(), rate },
+            Self::Tap { at, direction, radius, speed } => {
+                let direction = DVec3::from(direction).normalize_or_zero();
+                PlacedSource::Tap { at: at.into(), direction, radius, speed }
+            }
+            Self::Rain { over, rate, radius, velocity } => {
+                PlacedSource::Rain { over, rate, radius, velocity: velocity.into() }
+            }
+            Self::Dew { on, rate } => PlacedSource::Dew { on, rate },
+        }
+    }
+}
+
 impl From<WipingTool> for Tool {
     fn from(tool: WipingTool) -> Self {
         match tool {
@@ -152,7 +234,7 @@ impl Input {
         match self {
             Self::Add { begin, .. } | Self::Wipe { begin, .. } | Self::Move { begin, .. } => *begin,
             Self::Gravity { .. } | Self::Wind { .. } | Self::Rain { .. } | Self::Sources { .. } => false,
-            Self::Take { .. } | Self::Material { .. } => true,
+            Self::Take { .. } | Self::Material { .. } | Self::Place { .. } | Self::Unplace { .. } => true,
             // These replace the model, and with it all kept states; `Undo` and `Reset` use them.
             Self::Liquid { .. } | Self::Model { .. } | Self::Scene { .. } | Self::Mesh { .. } => false,
             Self::Undo | Self::Reset => false,

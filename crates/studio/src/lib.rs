@@ -30,12 +30,14 @@ mod player;
 mod protocol;
 mod rain;
 mod recording;
+mod run_writer;
 mod scene_files;
 mod server;
 mod session;
 mod upload;
 
-pub use input::{Input, WipingTool};
+pub use input::{Input, Source, WipingTool};
 pub use recording::{Recorder, Recording};
+pub use run_writer::RunWriter;
 pub use server::{Content, Studio, StudioOptions};
 pub use session::{SceneSource, Session};

@@ -5,7 +5,7 @@
 
 use glam::{DMat3, DVec2, DVec3};
 use sessile_model::{DROP_STRIDE, Model, View};
-use sessile_scene::{Amount, Drop, DropShape, Keyed, Material, Scene, Varying, print};
+use sessile_scene::{Amount, Drop, DropShape, Emitter, EmitterKind, Keyed, Material, Scene, Varying};
 use sessile_wetting::SlidingLaw;
 
 /// The scene as it is now.
@@ -41,13 +41,34 @@ pub(crate) fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
     if !world.sources_open() {
         now.emitters.clear();
     }
+    let time = model.time();
+    now.emitters.retain_mut(|emitter| begin_anew(emitter, time));
     now.drops = if model.time() == 0.0 { scene.drops.clone() } else { drops(scene, model) };
     now
 }
 
-/// The text of a scene file of the present moment.
-pub(crate) fn text_of_now(scene: &Scene, model: &dyn Model) -> String {
-    print(&scene_of_now(scene, model))
+/// A scene of the present moment with the sources that were placed by hand.
+pub(crate) fn with_placed(mut scene: Scene, model: &dyn Model) -> Scene {
+    for (_, start, source) in model.world().placed_sources() {
+        let mut emitter = source.emitter(start);
+        if begin_anew(&mut emitter, model.time()) {
+            scene.emitters.push(emitter);
+        }
+    }
+    scene
+}
+
+/// Counts the times of an emitter from `now` (in s) on, where a drip keeps its rhythm; returns
+/// whether it emits anything after that.
+fn begin_anew(emitter: &mut Emitter, now: f64) -> bool {
+    let mut start = emitter.start - now;
+    if let EmitterKind::Drip { every, .. } = emitter.kind
+        && start < 0.0
+    {
+        start += every * (-start / every).ceil();
+    }
+    (emitter.start, emitter.stop) = (start.max(0.0), emitter.stop - now);
+    emitter.stop > emitter.start
 }
 
 /// All drops as caps and spheres.

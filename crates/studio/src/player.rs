@@ -93,18 +93,20 @@ impl Player {
             message["runs"] = json!(self.runs.len());
             send(window, &message);
             for solid in run.world.solids() {
-                window.send(Outgoing::Binary(mesh_message(solid).into()));
+                window.send(Outgoing::Binary(mesh_message(solid, index).into()));
             }
             send(window, &run.timeline(index));
         }
-        if let Some(&first) = self.runs.first().and_then(|run| run.frames.first()) {
-            self.show(0, first, window);
+        for (index, run) in self.runs.iter().enumerate() {
+            if let Some(&first) = run.frames.first() {
+                self.show(index, first, window);
+            }
         }
     }
 
     fn show(&self, index: usize, frame: u64, window: &Mailbox) {
         let Some(run) = self.runs.get(index) else { return };
-        match run.view(frame) {
+        match run.view(index, frame) {
             Ok(message) => window.send(Outgoing::Binary(message.into())),
             Err(error) => send(window, &json!({"kind": "error", "text": error})),
         }
@@ -164,7 +166,7 @@ impl Run {
     }
 
     /// A frame as a view.
-    fn view(&self, number: u64) -> Result<Vec<u8>, String> {
+    fn view(&self, index: usize, number: u64) -> Result<Vec<u8>, String> {
         let text = |error: sessile_frames::FolderError| error.to_string();
         let (surface, _) = self.folder.read_frame(number).map_err(text)?;
         let mut world = self.world.clone();
@@ -178,7 +180,7 @@ impl Run {
         };
         let mut view = View::default();
         view.set_frame(&frame);
-        Ok(frame_message(&view, &world, number))
+        Ok(frame_message(&view, &world, index, number))
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sessile_model::{DROP_STRIDE, Model, View};
 use sessile_scene::Scene;
 use sessile_wetting::{liquid_presets, material_presets};
-use sessile_world::{Solid, World};
+use sessile_world::{PlacedSource, Solid, World};
 
 use crate::session::Session;
 
@@ -67,9 +67,10 @@ pub(crate) fn view_message(view: &View, session: &Session, pace: Pace) -> Vec<u8
     message(view, session.model().world(), header)
 }
 
-/// A frame of a run.
-pub(crate) fn frame_message(view: &View, world: &World, frame: u64) -> Vec<u8> {
-    message(view, world, Header { ticks: frame as u32, ..Header::default() })
+/// A frame of a run; that of the second one is shown beside the first.
+pub(crate) fn frame_message(view: &View, world: &World, run: usize, frame: u64) -> Vec<u8> {
+    let pace = Pace { is_twin: run > 0, ..Pace::default() };
+    message(view, world, Header { pace, ticks: frame as u32, ..Header::default() })
 }
 
 /// A header of 80 bytes, then the arrays in the order of the header.
@@ -107,13 +108,13 @@ fn message(view: &View, world: &World, header: Header) -> Vec<u8> {
     out
 }
 
-/// The mesh of a solid in its rest pose: position, normal and texture coordinates of each corner.
-pub(crate) fn mesh_message(solid: &Solid) -> Vec<u8> {
+/// The mesh of a solid of a run (0 for a session) in its rest pose: position, normal and texture coordinates of each corner.
+pub(crate) fn mesh_message(solid: &Solid, run: usize) -> Vec<u8> {
     let mesh = solid.mesh();
     let is_shown = mesh.triangles.len() <= MAX_TRIANGLES;
     let count = if is_shown { mesh.triangles.len() } else { 0 };
     let mut out = Vec::with_capacity(16 + count * 96);
-    extend_u32(&mut out, [MESH, solid.index() as u32, count as u32, 0]);
+    extend_u32(&mut out, [MESH, solid.index() as u32, count as u32, run as u32]);
     let smooth = vertex_normals(mesh);
     for t in 0..count {
         let corners = mesh.triangles[t];
@@ -225,10 +226,22 @@ pub(crate) fn run_scene_message(scene: &Scene, world: &World, name: &str) -> Val
         "wind": world.wind().to_array(),
         "sources": world.sources_open(),
         "emitters": scene.emitters.len(),
+        "placed": world.placed_sources().map(placed_value).collect::<Vec<_>>(),
         "solids": solids,
         "materials": materials.collect::<Vec<_>>(),
         "liquids": liquids.collect::<Vec<_>>(),
     })
+}
+
+/// A source that was placed by hand: its number, kind, and place if it has one.
+fn placed_value((id, _, source): (u32, f64, PlacedSource)) -> Value {
+    match source {
+        PlacedSource::Drip { at, .. } => json!({"id": id, "kind": "drip", "at": at.to_array()}),
+        PlacedSource::Feed { at, .. } => json!({"id": id, "kind": "feed", "at": at.to_array()}),
+        PlacedSource::Tap { at, .. } => json!({"id": id, "kind": "tap", "at": at.to_array()}),
+        PlacedSource::Rain { over, .. } => json!({"id": id, "kind": "rain", "on": over}),
+        PlacedSource::Dew { on, .. } => json!({"id": id, "kind": "dew", "on": on}),
+    }
 }
 
 fn solid_value(solid: &Solid) -> Value {

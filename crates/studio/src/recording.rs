@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::input::Input;
+use crate::run_writer::RunWriter;
 use crate::session::{SceneSource, Session};
 
 /// Largest recording that is read, in bytes.
@@ -106,7 +107,27 @@ impl Recording {
     ///
     /// Inputs that failed when they were recorded fail again, and change nothing.
     pub fn replay(&self) -> Result<Session, String> {
-        let mut session = self.open()?;
+        let session = self.open()?;
+        self.replay_from(session, |_| Ok(()))
+    }
+
+    /// The same, and saves the run into a folder; a later scene or model ends it.
+    pub fn replay_into(&self, folder: &Path) -> Result<Session, String> {
+        let session = self.open()?;
+        let mut writer = RunWriter::begin(folder, &session)?;
+        let session = self.replay_from(session, |session| match writer.fits(session) {
+            true => writer.after_tick(session),
+            false => Ok(()),
+        })?;
+        writer.end()?;
+        Ok(session)
+    }
+
+    fn replay_from(
+        &self,
+        mut session: Session,
+        mut after_tick: impl FnMut(&mut Session) -> Result<(), String>,
+    ) -> Result<Session, String> {
         let mut inputs = self.inputs.iter().peekable();
         let last = self.end.as_ref().map_or(0, |(tick, _)| *tick);
         let last = last.max(self.inputs.last().map_or(0, |(tick, _)| *tick));
@@ -118,6 +139,7 @@ impl Recording {
                 return Ok(session);
             }
             session.tick()?;
+            after_tick(&mut session)?;
         }
     }
 }

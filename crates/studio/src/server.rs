@@ -48,6 +48,8 @@ pub struct StudioOptions {
     pub port: u16,
     /// File to record inputs into.
     pub record: Option<PathBuf>,
+    /// Folder to save the run into, from the start.
+    pub save_run: Option<PathBuf>,
 }
 
 /// A studio that is ready to serve.
@@ -65,16 +67,22 @@ enum Show {
 impl Studio {
     /// Opens what is shown, and a port of the loopback address.
     pub fn open(content: &Content, options: &StudioOptions) -> Result<Self, String> {
+        let engine = |session: Session, recorder, recording: Option<&Recording>| {
+            let mut engine = Engine::new(session, recorder, recording);
+            options.save_run.as_deref().map_or(Ok(()), |folder| engine.save_run(folder))?;
+            Ok::<_, String>(Show::Engine(Box::new(engine)))
+        };
         let show = match content {
             Content::Scene { source, warm_up } => {
                 let session = Session::open(source.clone(), *warm_up)?;
                 let recorder = recorder(options, source, *warm_up)?;
-                Show::Engine(Box::new(Engine::new(session, recorder, None)))
+                engine(session, recorder, None)?
             }
             Content::Replay(recording) => {
                 let recorder = recorder(options, &recording.source, recording.warm_up)?;
-                Show::Engine(Box::new(Engine::new(recording.open()?, recorder, Some(recording))))
+                engine(recording.open()?, recorder, Some(recording))?
             }
+            Content::Run(_) if options.save_run.is_some() => return Err("a run is saved already".into()),
             Content::Run(folders) => Show::Player(Box::new(Player::open(folders)?)),
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))

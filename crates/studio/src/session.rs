@@ -5,18 +5,19 @@
 //! ticks follow each other is the business of [`crate::engine`].
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use sessile_frames::Event;
 use sessile_model::{InteractionError, Model, NoTimer, Region, Stroke, Tool, View};
-use sessile_scene::{Folder, ModelKind, Scene, parse_str};
+use sessile_scene::{Fidelity, Folder, ModelKind, Scene, parse_str, print};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
-use sessile_world::Pose;
+use sessile_world::{PlacedSource, Pose};
 
 use crate::bead::Bead;
 use crate::input::{Input, WipingTool, wetting};
-use crate::moment::{scene_of_now, text_of_now};
+use crate::moment::{scene_of_now, with_placed};
 use crate::rain::Rain;
 use crate::scene_files::OnlyInside;
 use crate::upload::{UploadFolder, decode, scene_text};
@@ -25,6 +26,8 @@ use crate::upload::{UploadFolder, decode, scene_text};
 const TICKS: u32 = 120;
 /// The same for the volume model, whose steps are far shorter.
 const VOLUME_TICKS: u32 = 1920;
+/// The same for the surface model in its paper form, whose step is a frame of 1/30 s.
+const PAPER_TICKS: u32 = 30;
 /// States kept for undo, and their largest total size, in bytes.
 const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
@@ -63,6 +66,8 @@ pub struct Session {
     /// Time at which each drop was first seen, by id; NaN before.
     births: Vec<f32>,
     notices: Vec<String>,
+    /// Merges and splits of the last tick.
+    events: Vec<Event>,
     /// Counts scenes: solids must be sent anew when it changes.
     generation: u32,
     /// Models from the page.
@@ -100,6 +105,7 @@ impl Session {
             start,
             births: Vec::new(),
             notices: built.notices,
+            events: Vec::new(),
             generation: 0,
             uploads: None,
         };
@@ -155,7 +161,11 @@ impl Session {
     }
 
     fn tick_rate(&self) -> u32 {
-        if self.scene.model == ModelKind::Volume { VOLUME_TICKS } else { TICKS }
+        match (self.scene.model, self.scene.fidelity) {
+            (ModelKind::Volume, _) => VOLUME_TICKS,
+            (ModelKind::Surface, Fidelity::Paper) => PAPER_TICKS,
+            _ => TICKS,
+        }
     }
 
     /// Messages since the last call.
@@ -163,6 +173,11 @@ impl Session {
         let mut notices = std::mem::take(&mut self.notices);
         notices.append(&mut self.model.notices());
         notices
+    }
+
+    /// Merges and splits of the last tick.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
     }
 
     /// Shows the liquid, and remembers which drops are new.
@@ -188,6 +203,7 @@ impl Session {
     /// Advances by one tick.
     pub fn tick(&mut self) -> Result<(), String> {
         let (length, seed) = (self.tick_length(), self.scene.seed);
+        self.events.clear();
         if let Some(rain) = &mut self.rain {
             let mut refused = None;
             for drop in rain.fall(self.model.world(), seed, self.clock, length) {
@@ -204,7 +220,8 @@ impl Session {
         let end = self.clock as f64 / f64::from(self.tick_rate());
         while end - self.model.time() > 1e-9 * length {
             let rest = end - self.model.time();
-            self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
+            let report = self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
+            self.events.extend(report.events);
         }
         Ok(())
     }
@@ -238,6 +255,8 @@ impl Session {
                 let wetting = wetting(preset.as_deref(), *angles)?;
                 self.model.set_material(*solid, wetting).map_err(|e| text(&e))
             }
+            Input::Place { source } => self.model.place_source(source.placed()).map(drop).map_err(|e| text(&e)),
+            Input::Unplace { id } => self.model.world_mut().remove_source(*id).map_err(|e| text(&e)),
             Input::Liquid { preset } => {
                 let preset = liquid_preset(preset).ok_or_else(|| format!("there is no liquid `{preset}`"))?;
                 self.continue_as(|scene| (scene.liquid, scene.liquid_preset) = (preset.liquid, preset))
@@ -333,17 +352,34 @@ impl Session {
     pub fn twin(&self, model: &str) -> Result<Self, String> {
         let mut scene = scene_of_now(&self.scene, &*self.model);
         scene.model = model_named(model)?;
-        let twin = Self::with_scene(self.source.clone(), scene, 0.0)?;
-        Ok(Self { rain: self.rain, ..twin })
+        let mut twin = Self::with_scene(self.source.clone(), scene, 0.0)?;
+        twin.rain = self.rain;
+        twin.place_again(self.placed());
+        Ok(twin)
+    }
+
+    /// The sources that were placed by hand.
+    fn placed(&self) -> Vec<PlacedSource> {
+        self.model.world().placed_sources().map(|(_, _, source)| source).collect()
+    }
+
+    /// Places sources of another model.
+    fn place_again(&mut self, sources: Vec<PlacedSource>) {
+        for source in sources {
+            if let Err(error) = self.model.place_source(source) {
+                self.notices.push(format!("a source was removed: {error}"));
+            }
+        }
     }
 
     /// Continues from the present moment with a changed scene.
     fn continue_as(&mut self, change: impl FnOnce(&mut Scene)) -> Result<(), String> {
         let mut scene = scene_of_now(&self.scene, &*self.model);
         change(&mut scene);
-        let rain = self.rain;
+        let (rain, placed) = (self.rain, self.placed());
         self.replace(self.source.clone(), scene)?;
         self.rain = rain;
+        self.place_again(placed);
         Ok(())
     }
 
@@ -381,9 +417,19 @@ impl Session {
         Ok(())
     }
 
+    /// The present moment as a scene.
+    pub fn scene_of_now(&self) -> Scene {
+        with_placed(scene_of_now(&self.scene, &*self.model), &*self.model)
+    }
+
     /// The present moment as a scene file.
     pub fn scene_text(&self) -> String {
-        text_of_now(&self.scene, &*self.model)
+        print(&self.scene_of_now())
+    }
+
+    /// The folder of models from the page.
+    pub(crate) fn upload_folder(&self) -> Option<&Path> {
+        self.uploads.as_ref().map(UploadFolder::path)
     }
 
     /// A digest of the state: equal digests are equal results.

@@ -1,7 +1,10 @@
 //! Sessions without a page: pacing in ticks, undo, wiping, recording and replay.
 
+use sessile_frames::{RunFolder, RunStatus};
 use sessile_model::View;
-use sessile_studio::{Input, Recorder, Recording, SceneSource, Session};
+use sessile_scene::parse_file;
+use sessile_studio::{Input, Recorder, Recording, RunWriter, SceneSource, Session};
+use sessile_world::World;
 
 const WINDOW: &str = "model = \"pane\"\nseed = 3\n[time]\nduration = \"1 s\"\nframe = \"0.1 s\"\n\
     [materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
@@ -193,4 +196,88 @@ fn a_dragged_button_pushes_drops_in_three_models() {
         let after = x(&session);
         assert!(after > before + 5e-3, "{name}: {before} m before, {after} m after");
     }
+}
+
+/// The run has a frame every 12 ticks with what the session showed there, and the button's way.
+#[test]
+fn a_saved_run_contains_the_session_frame_by_frame() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("by-hand");
+    let mut session = session();
+    run(&mut session, 7);
+    let mut writer = RunWriter::begin(&path, &session).expect("it begins");
+    assert!(RunWriter::begin(&path, &session).is_err(), "a run is there already");
+    session.apply(&input(r#"{"do": "add", "at": [0, 0.01, 0], "volume": 8e-9}"#)).expect("a drop");
+    let (mut volumes, mut poses) = (vec![0.0], vec![0.0]);
+    for tick in 1..=60 {
+        if tick == 13 {
+            let step = r#"{"do": "move", "solid": 1, "by": [0.02, 0, 0], "duration": 0.2}"#;
+            session.apply(&input(step)).expect("it moves");
+        }
+        if tick == 30 {
+            session.apply(&input(r#"{"do": "add", "at": [0.02, 0.01, 0], "volume": 3e-9}"#)).expect("a drop");
+        }
+        session.tick().expect("time passes");
+        writer.after_tick(&mut session).expect("it is saved");
+        if tick % 12 == 0 {
+            volumes.push(session.model().frame().drops.iter().map(|drop| drop.volume).sum());
+            poses.push(session.model().world().solids()[1].world_from_rest().translation.x);
+        }
+    }
+    assert_eq!(writer.frames(), 6);
+    writer.end().expect("it ends");
+    let opened = RunFolder::open(&path).expect("it is a run folder");
+    let info = opened.read_info().expect("it has a status");
+    assert_eq!((info.status, info.frames), (RunStatus::Done, 6));
+    assert_eq!(opened.frames().expect("frames"), [0, 1, 2, 3, 4, 5]);
+    let scene = parse_file(&opened.scene_path(), &[]).unwrap_or_else(|errors| panic!("{errors}")).scene;
+    assert_eq!((scene.time.last_frame(), scene.time.frame), (5, 0.1));
+    let measures = std::fs::read_to_string(opened.measures_path()).expect("measures");
+    let mut world = World::build(&scene).expect("its solids");
+    for (k, line) in measures.lines().enumerate() {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert!((line["total_volume"].as_f64().expect("a volume") - volumes[k]).abs() < 1e-15, "frame {k}: {line}");
+        world.advance_to(0.1 * k as f64);
+        let x = world.solids()[1].world_from_rest().translation.x;
+        assert!((x - poses[k]).abs() < 1e-12, "frame {k}: the button is at {x} m, and was at {} m", poses[k]);
+    }
+    assert!(volumes[5] > volumes[2] && poses[5] > 0.019, "{volumes:?} {poses:?}");
+}
+
+/// A placed source emits, is undone, replayed, survives another model, and is in the saved scene.
+#[test]
+fn placed_sources_emit_and_are_part_of_everything_saved() {
+    let drip = r#"{"do": "place", "source": {"kind": "drip", "at": [0, 0.01, 0.004], "radius": 0.001, "every": 0.25}}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("session.jsonl");
+    let mut recorder = Recorder::create(&file, &source(WINDOW), 0.0).expect("a file");
+    let mut session = session();
+    for text in [r#"{"do": "gravity", "vector": [0, 0, -9.8]}"#, drip] {
+        recorder.input(session.ticks(), &input(text)).expect("it is recorded");
+        session.apply(&input(text)).expect(text);
+    }
+    run(&mut session, 100);
+    let added = |session: &Session| session.model().balance().added;
+    let ball = 4.0 / 3.0 * std::f64::consts::PI * 1e-9;
+    assert!((added(&session) / ball - 4.0).abs() < 1e-6, "{} drops", added(&session) / ball);
+    recorder.end(&session).expect("it is recorded");
+    let replayed = Recording::read(&file).expect("it is read").replay().expect("it is replayed");
+    assert_eq!(replayed.digest(), session.digest());
+    // The next drop of the saved scene falls when the next one of the session does.
+    let mut saved = Session::open(source(&session.scene_text()), 0.0).expect("the saved scene opens");
+    let before = added(&saved);
+    run(&mut saved, 19);
+    assert!((added(&saved) - before).abs() < 1e-15, "too early");
+    run(&mut saved, 3);
+    assert!((added(&saved) - before - ball).abs() < 1e-3 * ball, "{:e} then {:e}", before, added(&saved));
+    session.apply(&input(r#"{"do": "model", "name": "droplet"}"#)).expect("another model");
+    assert_eq!(session.model().world().placed_sources().count(), 1);
+    let id = session.model().world().placed_sources().next().map_or(0, |(id, ..)| id);
+    session.apply(&input(&format!(r#"{{"do": "unplace", "id": {id}}}"#))).expect("it is removed");
+    assert_eq!(session.model().world().placed_sources().count(), 0);
+    session.apply(&Input::Undo).expect("undo");
+    assert_eq!(session.model().world().placed_sources().count(), 1);
+    session.apply(&input(r#"{"do": "model", "name": "surface"}"#)).expect("another model");
+    let refused = session.apply(&input(r#"{"do": "place", "source": {"kind": "dew", "on": 0, "rate": 1e-6}}"#));
+    assert!(refused.is_err_and(|error| error.contains("dew is not possible")));
 }

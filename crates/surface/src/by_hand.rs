@@ -7,6 +7,7 @@ use glam::DVec3;
 use sessile_model::{InteractionError, Region, Stroke};
 use sessile_numerics::sphere_radius;
 use sessile_wetting::Wetting;
+use sessile_world::PlacedSource;
 
 use crate::drop::Drop;
 use crate::emission::add_sphere;
@@ -33,6 +34,15 @@ impl SurfaceModel {
             return Ok(());
         }
         Err(InteractionError::Invalid(format!("there is no room for a drop at {at} m")))
+    }
+
+    /// Places a source; the model has no dew, and its taps are those of the scene.
+    pub(crate) fn place_by_hand(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        match source {
+            PlacedSource::Dew { .. } => Err(InteractionError::Unsupported { what: "dew" }),
+            PlacedSource::Tap { .. } => Err(InteractionError::Unsupported { what: "placing a tap by hand" }),
+            _ => Ok(self.state.substrate.world.place_source(source)?),
+        }
     }
 
     /// Takes a share of all drops whose centers are in a region away.

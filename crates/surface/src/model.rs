@@ -10,7 +10,7 @@ use sessile_model::{
 use sessile_numerics::sphere_radius;
 use sessile_scene::types::{EmitterKind, Scene, Side};
 use sessile_wetting::Wetting;
-use sessile_world::World;
+use sessile_world::{PlacedSource, World};
 
 use crate::drop::Drop;
 use crate::error::SurfaceError;
@@ -231,6 +231,10 @@ impl Model for SurfaceModel {
 
     fn set_material(&mut self, solid: usize, wetting: Option<Wetting>) -> Result<(), InteractionError> {
         self.set_material_by_hand(solid, wetting)
+    }
+
+    fn place_source(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        self.place_by_hand(source)
     }
 
     fn world(&self) -> &World {

@@ -58,9 +58,14 @@ impl Fluid {
 
     /// Removes a component with its drop; returns the drop's volume, in cells.
     fn remove_component(&mut self, component: usize) -> f64 {
+        let id = self.state.drops.components[component].label.id();
+        id.map_or(0.0, |id| self.remove_drop(id))
+    }
+
+    /// Removes a drop; returns its volume, in cells.
+    pub fn remove_drop(&mut self, id: u32) -> f64 {
         let State { grid, phi, drops, since_redistance, .. } = &mut self.state;
-        let label = drops.components[component].label;
-        let Some(id) = label.id() else { return 0.0 };
+        let label = Label::drop(id);
         let Some(target) = drops.target_mut(id) else { return 0.0 };
         let removed = std::mem::take(&mut target.volume);
         drops.targets.retain(|target| target.id != id);

@@ -12,6 +12,7 @@ mod advection;
 mod contact_angle;
 mod contact_curvature;
 mod curvature;
+mod cutting;
 mod divergence_correction;
 mod domain_exit;
 mod drops;

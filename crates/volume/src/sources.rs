@@ -287,7 +287,7 @@ fn has_liquid_at(state: &State, at: DVec3) -> bool {
 }
 
 /// The drop at a point.
-fn drop_at(state: &State, at: DVec3) -> Option<DropId> {
+pub fn drop_at(state: &State, at: DVec3) -> Option<DropId> {
     let index = state.grid.tiles.find(state.grid.cell_at(at))?;
     state.drops.labels.values()[index].id()
 }

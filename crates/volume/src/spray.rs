@@ -149,6 +149,22 @@ impl Spray {
         &self.drops
     }
 
+    /// Takes a share (all of it from 0.98 on) of the drops whose centers are inside away; returns
+    /// their volume, in m³.
+    pub fn take(&mut self, is_inside: impl Fn(DVec3) -> bool, share: f64) -> f64 {
+        let mut taken = 0.0;
+        self.drops.retain_mut(|drop| {
+            if !is_inside(drop.at) {
+                return true;
+            }
+            let part = if share >= 0.98 { drop.volume } else { share * drop.volume };
+            taken += part;
+            drop.volume -= part;
+            drop.volume > 0.0
+        });
+        taken
+    }
+
     /// Adds a drop, unless its volume is not a positive number.
     pub fn launch(&mut self, id: DropId, at: DVec3, velocity: DVec3, volume: f64) {
         if volume.is_finite() && volume > 0.0 && at.is_finite() && velocity.is_finite() {

@@ -1,5 +1,6 @@
 //! The volume model: a step, a frame, a saved state.
 
+mod by_hand;
 mod checkpoint;
 mod frame;
 mod joined_drops;
@@ -7,9 +8,11 @@ mod joined_drops;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{DropId, Event, Frame, GridFields};
-use sessile_model::{Model, RestoreError, StageReports, StageTimer, StepError, StepReport};
+use sessile_model::{
+    InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke,
+};
 use sessile_scene::types::Scene;
-use sessile_world::{Solid, World};
+use sessile_world::{PlacedSource, Solid, World};
 
 use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::drops::{DropsReport, TargetVolume, merge_event};
@@ -379,6 +382,22 @@ impl Model for Volume {
 
     fn world_mut(&mut self) -> &mut World {
         &mut self.world
+    }
+
+    fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
+        self.add_by_hand(at, velocity, volume)
+    }
+
+    fn take(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
+        Ok(self.take_by_hand(region, share))
+    }
+
+    fn wipe(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
+        Ok(self.wipe_by_hand(stroke))
+    }
+
+    fn place_source(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        self.place_by_hand(source)
     }
 
     fn save(&self) -> Vec<u8> {

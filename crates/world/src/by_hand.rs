@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sessile_wetting::Wetting;
 
 use crate::error::WorldError;
+use crate::placed::Placed;
 use crate::world::World;
 
 /// What has been changed by hand.
@@ -21,6 +22,8 @@ pub(crate) struct ByHand {
     pub sources_closed: bool,
     /// Uniform wetting of each solid in place of its material's; empty before the first change.
     pub wetting: Vec<Option<Wetting>>,
+    /// Sources besides the scene's, by ascending number.
+    pub placed: Vec<Placed>,
 }
 
 impl World {

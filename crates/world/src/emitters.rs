@@ -9,6 +9,7 @@ mod rain;
 mod rain_sizes;
 mod steady;
 
+use glam::DVec3;
 use sessile_scene::types::{Emitter, EmitterKind, Scene};
 
 use self::rain::Rain;
@@ -17,7 +18,7 @@ use crate::error::WorldError;
 use crate::solid::Solid;
 
 /// All sources of a scene.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     sources: Vec<(Emitter, Option<Rain>)>,
 }
@@ -25,8 +26,20 @@ pub(crate) struct Sources {
 impl Sources {
     /// Prepares a scene's emitters.
     pub fn build(scene: &Scene, solids: &[Solid], notices: &mut Vec<String>) -> Result<Self, WorldError> {
+        let emitters = scene.emitters.iter().cloned().enumerate();
+        Self::prepare(scene.seed, scene.world.wind, emitters, solids, notices)
+    }
+
+    /// Prepares emitters with their indices, which random numbers depend on.
+    pub fn prepare(
+        seed: u64,
+        wind: DVec3,
+        emitters: impl IntoIterator<Item = (usize, Emitter)>,
+        solids: &[Solid],
+        notices: &mut Vec<String>,
+    ) -> Result<Self, WorldError> {
         let mut sources = Vec::new();
-        for (index, emitter) in scene.emitters.iter().enumerate() {
+        for (index, emitter) in emitters {
             let wrong = |reason: String| WorldError::Emitter { index, reason };
             if !emitter.start.is_finite() {
                 return Err(wrong(format!("`start` must be a time, got {} s", emitter.start)));
@@ -40,10 +53,15 @@ impl Sources {
                 }
                 _ => {}
             }
-            let rain = Rain::new(scene.seed, index, emitter, scene.world.wind, solids, notices).map_err(wrong)?;
-            sources.push((emitter.clone(), rain));
+            let rain = Rain::new(seed, index, &emitter, wind, solids, notices).map_err(wrong)?;
+            sources.push((emitter, rain));
         }
         Ok(Self { sources })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
     }
 
     /// Emissions of all sources in [from, to), sorted by time, then by emitter.

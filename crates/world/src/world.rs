@@ -36,6 +36,9 @@ pub struct World {
     domain: Option<[DVec3; 2]>,
     drops: Arc<[InitialDrop]>,
     sources: Arc<Sources>,
+    /// Sources that were placed by hand, as [`ByHand`] lists them.
+    pub(crate) placed: Arc<Sources>,
+    pub(crate) seed: u64,
 }
 
 /// The state of a world beyond the scene: its time, the motion overrides of solids, and what was
@@ -107,6 +110,8 @@ impl World {
             domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
             drops: drops.into(),
             sources: Arc::new(sources),
+            placed: Arc::default(),
+            seed: scene.seed,
         })
     }
 
@@ -179,7 +184,13 @@ impl World {
     /// The emissions do not depend on how an interval is divided. Poses of solids are those at the
     /// time of each emission, independent of the current time.
     pub fn emissions(&self, from: f64, to: f64) -> Vec<Emission> {
-        if self.by_hand.sources_closed { Vec::new() } else { self.sources.emissions(&self.solids, from, to) }
+        let of = |sources: &Sources| sources.emissions(&self.solids, from, to);
+        let mut emissions = if self.by_hand.sources_closed { Vec::new() } else { of(&self.sources) };
+        if !self.placed.is_empty() {
+            emissions.extend(of(&self.placed));
+            emissions.sort_by(|a, b| a.time().total_cmp(&b.time()));
+        }
+        emissions
     }
 
     /// Each solid's name and its mesh in the rest pose.
@@ -238,6 +249,6 @@ impl World {
         self.by_hand = state.by_hand.clone();
         self.apply_wetting();
         self.advance_to(state.time);
-        Ok(())
+        self.prepare_placed()
     }
 }

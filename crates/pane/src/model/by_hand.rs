@@ -6,15 +6,15 @@ use sessile_model::{DropView, InteractionError, Region, Stroke, View, check_adde
 use sessile_numerics::math;
 use sessile_sliding::{Ball, DropId, EmissionTarget as _, Projectile, ball_radius};
 use sessile_wetting::{SlidingLaw, Wetting};
-use sessile_world::Pose;
+use sessile_world::{PlacedSource, Pose};
 
-use super::{Pane, Solver};
+use super::{Pane, PaperSolver, Solver};
 use crate::drops::PaneDrop;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
 use crate::parameters::PARAMETERS;
 use crate::sources::Target;
-use crate::substrate::Substrate;
+use crate::substrate::{CellIndex, Substrate};
 use crate::wet_map::wet_map;
 
 impl Pane {
@@ -81,14 +81,24 @@ impl Pane {
         Ok(())
     }
 
+    /// Places a source; dew condenses on the pane only.
+    pub(super) fn place_by_hand(&mut self, source: PlacedSource) -> Result<u32, InteractionError> {
+        if matches!(source, PlacedSource::Dew { on, .. } if on != self.setup.solid) {
+            return Err(InteractionError::Unsupported { what: "dew on another solid than the pane" });
+        }
+        Ok(self.world.place_source(source)?)
+    }
+
     /// Takes liquid of a region away.
     pub(super) fn take_by_hand(&mut self, region: &Region, share: f64) -> Result<f64, InteractionError> {
         let frame = self.frame_now();
         let context = self.context(&frame);
-        let Solver::Physical(physical) = &mut self.solver else {
-            return Err(InteractionError::Unsupported { what: "taking liquid away in the paper mode" });
+        let taken = match &mut self.solver {
+            Solver::Physical(physical) => physical.take(region, share, &frame, &context),
+            Solver::Paper(paper) => {
+                paper.take(&frame, |at, _| if at.distance(region.center) <= region.radius { share } else { 0.0 })
+            }
         };
-        let taken = physical.take(region, share, &frame, &context);
         self.state.added -= taken;
         self.release_detached(&frame);
         Ok(taken)
@@ -98,10 +108,13 @@ impl Pane {
     pub(super) fn wipe_by_hand(&mut self, stroke: &Stroke) -> Result<f64, InteractionError> {
         let frame = self.frame_now();
         let context = self.context(&frame);
-        let Solver::Physical(physical) = &mut self.solver else {
-            return Err(InteractionError::Unsupported { what: "wiping in the paper mode" });
+        let taken = match &mut self.solver {
+            Solver::Physical(physical) => physical.wipe(stroke, &frame, &context),
+            // The paper's cells have no films, and a finger leaves none.
+            Solver::Paper(paper) => {
+                paper.take(&frame, |at, half| stroke.bite(at, half).map_or(0.0, |(share, _)| share))
+            }
         };
-        let taken = physical.wipe(stroke, &frame, &context);
         self.state.added -= taken;
         self.release_detached(&frame);
         Ok(taken)
@@ -156,6 +169,24 @@ impl Pane {
             pushed += physical.push_by(solid, moved, frame, context);
         }
         pushed
+    }
+}
+
+impl PaperSolver {
+    /// Takes the share of each cell's water that `share` returns for the cell's center and half
+    /// width (in m) away; returns the volume, in m³.
+    fn take(&mut self, frame: &PaneFrame, share: impl Fn(DVec3, f64) -> f64) -> f64 {
+        let Self { substrate, automaton, .. } = self;
+        let half = 0.5 * substrate.cell_size;
+        let mut taken = 0.0;
+        for cell in (0..substrate.num_cells() as u32).map(CellIndex) {
+            let volume = automaton.cells[cell.get()].volume;
+            if volume > 0.0 {
+                let share = share(frame.point_at(substrate.center_of(cell)), half).clamp(0.0, 1.0);
+                taken -= if share > 0.0 { automaton.change(cell, -share * volume) } else { 0.0 };
+            }
+        }
+        taken
     }
 }
 

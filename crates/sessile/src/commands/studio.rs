@@ -21,10 +21,10 @@ const LARGEST_SCENE: u64 = 64 << 20;
 /// Serves until a signal.
 pub fn studio(args: &StudioArgs) -> Result<(), Failure> {
     if let Some(path) = args.replay.as_ref().filter(|_| args.headless) {
-        return replay(path);
+        return replay(path, args.save_run.as_deref());
     }
     let content = content(args)?;
-    let options = StudioOptions { port: args.port, record: args.record.clone() };
+    let options = StudioOptions { port: args.port, record: args.record.clone(), save_run: args.save_run.clone() };
     let studio = Studio::open(&content, &options).map_err(Failure::wrong)?;
     let address = studio.address().map_err(Failure::failed)?;
     writeln!(stdout(), "{address}")?;
@@ -38,9 +38,10 @@ pub fn studio(args: &StudioArgs) -> Result<(), Failure> {
 }
 
 /// Replays a recording without a page and compares its last state with the recorded one.
-fn replay(path: &Path) -> Result<(), Failure> {
+fn replay(path: &Path, save_run: Option<&Path>) -> Result<(), Failure> {
     let recording = Recording::read(path).map_err(Failure::wrong)?;
-    let session = recording.replay().map_err(Failure::failed)?;
+    let session = save_run.map_or_else(|| recording.replay(), |folder| recording.replay_into(folder));
+    let session = session.map_err(Failure::failed)?;
     let digest = session.digest();
     writeln!(stdout(), "{digest}")?;
     let (time, drops) = (session.model().time(), session.model().frame().drops.len());

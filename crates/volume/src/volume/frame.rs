@@ -86,7 +86,7 @@ impl Volume {
     }
 
     /// Mean center of a drop's cells, in m.
-    fn center_of_cells(&self, id: DropId) -> DVec3 {
+    pub(super) fn center_of_cells(&self, id: DropId) -> DVec3 {
         let State { grid, drops, .. } = &self.fluid.state;
         let cells = grid.tiles.indices().zip(drops.labels.values()).filter(|(_, label)| label.id() == Some(id));
         let (sum, count) = cells.fold((DVec3::ZERO, 0.0), |(sum, n), (index, _)| (sum + grid.center(index), n + 1.0));
