@@ -41,6 +41,7 @@
 //! schema and collect problems; `field` connects fields with their keys; `resolve` has derived
 //! defaults, references between sections and checks; `print` writes a scene.
 
+mod color_values;
 mod declare;
 mod diagnostics;
 mod field;
