@@ -322,8 +322,8 @@ mod tests {
             for at in [Vec2::new(0.3, 0.4), Vec2::new(0.6, 0.7), Vec2::new(0.71, 0.26)] {
                 assert!(twice.at(at * Vec2::new(0.5, 1.0)).distance(once.at(at)) < 1e-4, "{texture:?} at {at}");
                 assert!(back.at(at).distance(once.at(at)) < 1e-2, "{texture:?} at {at}");
-                // A quarter turn counterclockwise takes what lies right of the middle above it; v is
-                // half as long as u.
+                // A quarter turn counterclockwise takes what lies right of the middle above it; v
+                // is half as long as u.
                 let from = at - 0.5;
                 let above = 0.5 + Vec2::new(-0.5 * from.y, 2.0 * from.x);
                 assert!(turned.at(above).distance(once.at(at)) < 1e-3, "{texture:?} at {at}");
