@@ -15,8 +15,9 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Places at which a pixel looks for discs that cover it, on a spiral of uniform density.
-const TAPS: usize = 48;
+/// Least and most places at which a pixel looks for discs that cover it, on a spiral of uniform
+/// density: half as many as the largest disc has pixels.
+const TAPS: [f32; 2] = [48.0, 384.0];
 
 /// Side of the tiles that share the largest radius of their surroundings, in pixels.
 const TILE: usize = 16;
@@ -43,13 +44,9 @@ impl Focused<'_> {
         let [width, height] = self.size;
         let reaches = self.reaches();
         let columns = width.div_ceil(TILE);
-        let spiral: Vec<Vec2> = (0..TAPS)
-            .map(|k| {
-                // Successive points turn by the golden angle.
-                let turn = 2.399_963_2 * k as f32;
-                ((k as f32 + 0.5) / TAPS as f32).sqrt() * Vec2::from_angle(turn)
-            })
-            .collect();
+        // Points of a unit density; successive ones turn by the golden angle.
+        let point = |k: u16| (f32::from(k) + 0.5).sqrt() * Vec2::from_angle(2.399_963_2 * f32::from(k));
+        let spiral: Vec<Vec2> = (0..TAPS[1] as u16).map(point).collect();
         let pixel = |i: usize| {
             let (x, y) = (i % width, i / width);
             self.gather(i, Vec2::new(x as f32, y as f32), reaches[y / TILE * columns + x / TILE], &spiral)
@@ -92,14 +89,19 @@ impl Focused<'_> {
             return self.color[i];
         }
         let [width, height] = self.size;
-        let area_of_tap = reach * reach / TAPS as f32;
+        let taps = (0.5 * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
+        let area_of_tap = reach * reach / taps;
+        // Each pixel turns the spiral, so that what lies between its points leaves no pattern.
+        let turn =
+            Vec2::from_angle((i as u32).wrapping_mul(0x9e37_79b9) as f32 * (std::f32::consts::TAU / 4_294_967_296.0));
+        let scale = reach / taps.sqrt();
         let own_radius = self.radius[i].max(SHARP_RADIUS);
         let (mut front, mut covered) = (Vec3::ZERO, 0.0_f32);
         // The pixel itself, one of its disc's.
         let weight = 1.0 / (std::f32::consts::PI * own_radius * own_radius);
         let (mut own, mut own_weight) = (weight * self.color[i], weight);
-        for offset in spiral {
-            let place = at + reach * *offset;
+        for offset in &spiral[..taps as usize] {
+            let place = at + scale * turn.rotate(*offset);
             let (x, y) = (place.x.round(), place.y.round());
             if x < 0.0 || y < 0.0 || x >= width as f32 || y >= height as f32 {
                 continue;
