@@ -68,14 +68,20 @@ pub struct BsdfSample {
 impl Bsdf {
     /// Color of the surface under uniform light, for the denoiser.
     pub fn albedo(&self) -> Vec3 {
-        self.diffuse + self.transmittance + self.specular.map_or(Vec3::ZERO, |lobe| lobe.f0)
+        let base = self.specular.and_then(|lobe| lobe.mixture).map_or(1.0, |mixture| 1.0 - mixture.metallic);
+        base * (self.diffuse + self.transmittance) + self.specular.map_or(Vec3::ZERO, |lobe| lobe.f0)
+    }
+
+    /// Share of light from a direction of this cosine that the specular lobe leaves to the base.
+    pub fn left_to_base(&self, cosine: f32) -> Vec3 {
+        self.specular.map_or(Vec3::ONE, |lobe| lobe.left_to_base(cosine))
     }
 
     /// What the specular lobe leaves to the base, and the probabilities of sampling specular,
     /// diffuse and transmission.
     fn lobe_probabilities(&self, wo: Vec3) -> (Vec3, [f32; 3]) {
         let specular = self.specular.map_or(Vec3::ZERO, |lobe| lobe.albedo(wo.z));
-        let left = (Vec3::ONE - specular).max(Vec3::ZERO);
+        let left = self.left_to_base(wo.z);
         let weights = [specular, left * self.diffuse, left * self.transmittance].map(Vec3::element_sum);
         let total: f32 = weights.iter().sum();
         let probabilities = if total > 0.0 { weights.map(|w| w / total) } else { [0.0; 3] };
@@ -172,7 +178,9 @@ pub mod tests {
     fn white_surfaces_pass_the_furnace_test() {
         let white = || ScaledTexture::constant(Vec3::ONE);
         let lobes =
-            [SpecularLobe::None, SpecularLobe::Dielectric(1.3), SpecularLobe::Dielectric(1.8), SpecularLobe::Conductor];
+            [SpecularLobe::None, SpecularLobe::Dielectric(1.3), SpecularLobe::Dielectric(1.8), SpecularLobe::Conductor]
+                .into_iter()
+                .chain([0.1, 0.5, 0.9].map(|metallic| SpecularLobe::Mixed { index: 1.5, metallic }));
         for specular in lobes {
             for alpha in [0.03, 0.1, 0.3, 0.6, 1.0] {
                 for (transmittance, wetness) in [(0.0, 0.0), (0.4, 0.0), (0.0, 1.0)] {

@@ -35,6 +35,10 @@ const VIEWS: [DVec3; 10] = [
 /// Maximum fraction of the image that the subject's bounds fill, in each direction.
 const FILL: f64 = 0.8;
 
+/// Diameter of the aperture of a camera that frames itself, in parts of the distance: a point a
+/// quarter of the distance behind the subject blurs to 1 % of the image's height.
+const SLIGHT_APERTURE: f64 = 1.0 / 40.0;
+
 /// Fraction of the image's height that a followed drop fills.
 const FOLLOWED_DROP: f64 = 0.3;
 
@@ -97,7 +101,10 @@ pub fn frame_drop(scene: &Scene, world: &World, aspect: f64, place: DVec3, radiu
             (automatic.eye - automatic.look_at).normalize_or(VIEWS[0].normalize()) * distance
         }
     };
-    with_lens(scene, Camera { eye: place + offset, look_at: place, ..automatic })
+    // As slight as before at another distance.
+    let nearer = offset.length() / automatic.eye.distance(automatic.look_at).max(f64::MIN_POSITIVE);
+    let lens_radius = automatic.lens_radius * nearer;
+    with_lens(scene, Camera { eye: place + offset, look_at: place, lens_radius, ..automatic })
 }
 
 fn fov(scene: &Scene) -> f64 {
@@ -106,14 +113,16 @@ fn fov(scene: &Scene) -> f64 {
 
 fn with_lens(scene: &Scene, camera: Camera) -> Camera {
     let sessile_scene::types::Camera { aperture, focus, blades, .. } = scene.camera;
-    Camera { lens_radius: 0.5 * aperture, focus, blades, ..camera }
+    let slight = if scene.camera.position.is_none() { camera.lens_radius } else { 0.0 };
+    Camera { lens_radius: aperture.map_or(slight, |aperture| 0.5 * aperture), focus, blades, ..camera }
 }
 
 fn automatic(scene: &Scene, world: &World, fov: f64, aspect: f64) -> Camera {
     let water = Water::of(scene, world);
     pane_view(world, &water, fov, aspect).unwrap_or_else(|| {
         let bounds = subject(world, &water);
-        best_view(world, &water, bounds, fov, aspect)
+        let camera = best_view(world, &water, bounds, fov, aspect);
+        Camera { lens_radius: 0.5 * SLIGHT_APERTURE * camera.eye.distance(camera.look_at), ..camera }
     })
 }
 

@@ -35,9 +35,34 @@ pub struct Ggx {
     pub alpha: f32,
     /// Reflectance F₀ at normal incidence.
     pub f0: Vec3,
+    /// The parts of a lobe that is partly a metal's; `None` for one that is all of one kind.
+    pub mixture: Option<MetalMixture>,
+}
+
+/// A mixture of a dielectric coat and a metal of equal roughness.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetalMixture {
+    /// Share of the metal, from 0 to 1.
+    pub metallic: f32,
+    /// F₀ of the coat.
+    pub coat: f32,
+    /// F₀ of the metal.
+    pub metal: Vec3,
 }
 
 impl Ggx {
+    /// A lobe of one kind.
+    pub fn new(alpha: f32, f0: Vec3) -> Self {
+        Self { alpha, f0, mixture: None }
+    }
+
+    /// A lobe that is partly a metal's. Schlick's F is linear in F₀, so that the mixture has the
+    /// mean F₀.
+    pub fn mixed(alpha: f32, mixture: MetalMixture) -> Self {
+        let MetalMixture { metallic, coat, metal } = mixture;
+        Self { alpha, f0: Vec3::splat(coat).lerp(metal, metallic), mixture: Some(mixture) }
+    }
+
     fn alpha(&self) -> f32 {
         self.alpha.clamp(MIN_ALPHA, 1.0)
     }
@@ -45,11 +70,32 @@ impl Ggx {
     /// Directional albedo for an outgoing direction of this cosine, multiple scattering included.
     pub fn albedo(&self, cosine: f32) -> Vec3 {
         let (scale, bias) = TABLES.at(cosine, self.alpha());
-        (self.f0 * scale + bias) * self.compensation(scale + bias)
+        (self.f0 * scale + bias) * self.compensation(scale, bias)
     }
 
-    fn compensation(&self, white: f32) -> Vec3 {
-        Vec3::ONE + self.f0 * (1.0 / white.max(1e-3) - 1.0)
+    /// Share of light that the lobe leaves to a base under its coat; none passes a metal.
+    pub fn left_to_base(&self, cosine: f32) -> Vec3 {
+        match self.mixture {
+            None => (Vec3::ONE - self.albedo(cosine)).max(Vec3::ZERO),
+            Some(MetalMixture { metallic, coat, .. }) => {
+                let coat = Self::new(self.alpha, Vec3::splat(coat)).albedo(cosine);
+                (1.0 - metallic) * (Vec3::ONE - coat).max(Vec3::ZERO)
+            }
+        }
+    }
+
+    /// Factor that restores the light lost by single scattering. For a mixture it gives the mean of
+    /// the albedos of its parts.
+    fn compensation(&self, scale: f32, bias: f32) -> Vec3 {
+        let loss = 1.0 / (scale + bias).max(1e-3) - 1.0;
+        let compensated = |f0: Vec3| (f0 * scale + bias) * (Vec3::ONE + f0 * loss);
+        match self.mixture {
+            None => Vec3::ONE + self.f0 * loss,
+            Some(MetalMixture { metallic, coat, metal }) => {
+                let wanted = compensated(Vec3::splat(coat)).lerp(compensated(metal), metallic);
+                wanted / (self.f0 * scale + bias).max(Vec3::splat(1e-6))
+            }
+        }
     }
 
     /// f cos θᵢ and the pdf of [`Ggx::sample`].
@@ -63,7 +109,7 @@ impl Ggx {
         let (lambda_o, lambda_i) = (lambda(wo.z, alpha), lambda(wi.z, alpha));
         let (scale, bias) = TABLES.at(wo.z, alpha);
         let fresnel = schlick(self.f0, wo.dot(half));
-        let value = fresnel * self.compensation(scale + bias) * (d / (4.0 * wo.z * (1.0 + lambda_o + lambda_i)));
+        let value = fresnel * self.compensation(scale, bias) * (d / (4.0 * wo.z * (1.0 + lambda_o + lambda_i)));
         (value, d / (4.0 * wo.z * (1.0 + lambda_o)))
     }
 
@@ -153,7 +199,7 @@ mod tests {
     fn the_pdf_integrates_to_at_most_one_and_matches_the_samples() {
         // ∫ value/pdf over samples equals ∫ value over the hemisphere, taken on a grid.
         for alpha in [0.1, 0.4, 0.9] {
-            let ggx = Ggx { alpha, f0: Vec3::ONE };
+            let ggx = Ggx::new(alpha, Vec3::ONE);
             let wo = Vec3::new(0.6, 0.0, 0.8);
             let (mut sampled, mut grid, mut mass) = (0.0_f64, 0.0_f64, 0.0_f64);
             let n = 400;

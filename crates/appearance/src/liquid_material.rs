@@ -29,7 +29,7 @@ impl LiquidMaterial {
         let index = if refractive_index.is_finite() { (refractive_index as f32).clamp(1.0, 4.0) } else { 1.333 };
         let clear = |r: f32, g: f32, b: f32| Self::Clear { index, absorption: Vec3::new(r, g, b) };
         let opaque = |r: f32, g: f32, b: f32, specular: SpecularLobe| {
-            let color = ScaledTexture { texture: Texture::Constant(Vec3::new(r, g, b)), scale: Vec2::ONE };
+            let color = ScaledTexture::new(Texture::Constant(Vec3::new(r, g, b)), Vec2::ONE);
             Self::Opaque(BsdfParameters { color, alpha: 0.01, specular, transmittance: Vec3::ZERO, porosity: 0.0 })
         };
         match appearance {

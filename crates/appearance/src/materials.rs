@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 use sessile_scene::{Look, TexturePattern};
 
 use crate::bsdf::Bsdf;
-use crate::ggx::Ggx;
+use crate::ggx::{Ggx, MetalMixture};
 use crate::textures::{ScaledTexture, Texture};
 
 /// Internal diffuse reflectance of a water surface.
@@ -24,6 +24,10 @@ const FILM_ALPHA: f32 = 0.03;
 /// Refractive index of window glass.
 const GLASS_INDEX: f32 = 1.5;
 
+/// Refractive index of the coat of a look that has none, where the scene asks for one: that of
+/// glTF's and USD's default materials.
+const COAT_INDEX: f32 = 1.5;
+
 /// What a surface does with light.
 #[derive(Clone, Debug)]
 pub enum Material {
@@ -33,6 +37,9 @@ pub enum Material {
     Glass {
         /// Refractive index.
         index: f32,
+        /// Share of light that passes, per color channel: through a sheet, or through both surfaces
+        /// of a body.
+        tint: Vec3,
     },
 }
 
@@ -61,9 +68,77 @@ pub enum SpecularLobe {
     Dielectric(f32),
     /// A conductor whose F₀ is the surface color.
     Conductor,
+    /// A dielectric coat over the base, mixed with a conductor of the surface's color.
+    Mixed {
+        /// Refractive index of the coat.
+        index: f32,
+        /// Share of the conductor, from 0 to 1.
+        metallic: f32,
+    },
+}
+
+impl SpecularLobe {
+    /// Refractive index of the coat, if it has one.
+    pub fn index(self) -> Option<f32> {
+        match self {
+            Self::Dielectric(index) | Self::Mixed { index, .. } => Some(index),
+            Self::None | Self::Conductor => None,
+        }
+    }
+
+    /// Share of the conductor, from 0 to 1.
+    pub fn metallic(self) -> f32 {
+        match self {
+            Self::None | Self::Dielectric(_) => 0.0,
+            Self::Conductor => 1.0,
+            Self::Mixed { metallic, .. } => metallic,
+        }
+    }
+}
+
+/// What a scene states about a surface besides its look.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LookChanges {
+    /// Linear color.
+    pub color: Option<Vec3>,
+    /// Perceptual roughness r: α = r².
+    pub roughness: Option<f32>,
+    /// Metalness, from 0 to 1.
+    pub metallic: Option<f32>,
 }
 
 impl Material {
+    /// Clear glass of a refractive index.
+    pub const fn glass(index: f32) -> Self {
+        Self::Glass { index, tint: Vec3::ONE }
+    }
+
+    /// The material with what a scene states besides the look.
+    #[must_use]
+    pub fn changed(mut self, changes: &LookChanges) -> Self {
+        match &mut self {
+            Self::Glass { tint, .. } => *tint = changes.color.unwrap_or(*tint),
+            Self::Opaque(parameters) => {
+                if let Some(color) = changes.color {
+                    parameters.color.recolor(color);
+                }
+                if let Some(roughness) = changes.roughness {
+                    parameters.alpha = roughness * roughness;
+                }
+                let index = parameters.specular.index().unwrap_or(COAT_INDEX);
+                parameters.specular = match (changes.metallic, parameters.specular) {
+                    (Some(metallic), _) if metallic >= 1.0 => SpecularLobe::Conductor,
+                    (Some(metallic), _) if metallic > 0.0 => SpecularLobe::Mixed { index, metallic },
+                    (Some(_), _) => SpecularLobe::Dielectric(index),
+                    // A matte surface whose roughness is given has a coat.
+                    (None, SpecularLobe::None) if changes.roughness.is_some() => SpecularLobe::Dielectric(index),
+                    (None, own) => own,
+                };
+            }
+        }
+        self
+    }
+
     /// The material of a scene's look, with a texture if given. `pattern` is the number of units of
     /// a built-in pattern along u and v.
     pub fn of(look: Look, texture: Option<Texture>, pattern: Vec2) -> Self {
@@ -71,7 +146,7 @@ impl Material {
         let rgb = Vec3::new;
         let constant = |color: Vec3| Texture::Constant(color);
         let (own, alpha, specular, porosity) = match look {
-            Look::Glass => return Self::Glass { index: GLASS_INDEX },
+            Look::Glass => return Self::glass(GLASS_INDEX),
             Look::Metal => (constant(rgb(0.91, 0.92, 0.92)), 0.12, Conductor, 0.0),
             Look::Plastic => (constant(rgb(0.55, 0.57, 0.6)), 0.08, Dielectric(1.46), 0.0),
             Look::Rubber => (constant(rgb(0.06, 0.06, 0.065)), 0.4, Dielectric(1.5), 0.2),
@@ -82,9 +157,12 @@ impl Material {
             Look::Leaf => (Texture::Veins(rgb(0.12, 0.3, 0.05), rgb(0.3, 0.45, 0.14)), 0.28, Dielectric(1.42), 0.0),
             Look::Skin => (constant(rgb(0.72, 0.47, 0.36)), 0.35, Dielectric(1.4), 0.4),
             Look::Matte => (constant(rgb(0.6, 0.6, 0.6)), 1.0, SpecularLobe::None, 1.0),
+            Look::Slate => {
+                (Texture::Stone(rgb(0.075, 0.08, 0.088), rgb(0.035, 0.038, 0.044)), 0.16, Dielectric(1.5), 0.3)
+            }
         };
         let transmittance = if look == Look::Leaf { rgb(0.35, 0.45, 0.3) } else { Vec3::ZERO };
-        let color = ScaledTexture { texture: texture.unwrap_or(own), scale: pattern };
+        let color = ScaledTexture::new(texture.unwrap_or(own), pattern);
         Self::Opaque(BsdfParameters { color, alpha, specular, transmittance, porosity })
     }
 }
@@ -120,22 +198,24 @@ impl BsdfParameters {
             // A film on a conductor in air is smoother than it.
             let film = if outside > 1.001 { 0.0 } else { wetness };
             let alpha = self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film;
-            let specular = Some(Ggx { alpha, f0: color });
+            let specular = Some(Ggx::new(alpha, color));
             return Bsdf { specular, diffuse: Vec3::ZERO, transmittance: Vec3::ZERO };
         }
         let p = INNER_REFLECTANCE * wetness * self.porosity;
-        let color = color * (1.0 - p) / (Vec3::ONE - p * color);
-        let dry = match self.specular {
-            SpecularLobe::Dielectric(index) => ((index - outside) / (index + outside)).powi(2),
-            SpecularLobe::None | SpecularLobe::Conductor => 0.0,
-        };
+        let base = color * (1.0 - p) / (Vec3::ONE - p * color);
+        let dry = self.specular.index().map_or(0.0, |index| ((index - outside) / (index + outside)).powi(2));
         // A film on the surface in air; under a drop there is no film.
         let film = if outside > 1.001 { 0.0 } else { wetness };
         let f0 = dry + (WATER_F0.max(dry) - dry) * film;
-        // Under liquid of nearly the coat's index the specular lobe is not worth the samples.
-        let specular = (f0 > 1e-3)
-            .then(|| Ggx { alpha: self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film, f0: Vec3::splat(f0) });
-        Bsdf { specular, diffuse: color * (Vec3::ONE - self.transmittance), transmittance: color * self.transmittance }
+        let alpha = self.alpha + (FILM_ALPHA.min(self.alpha) - self.alpha) * film;
+        let specular = match self.specular {
+            SpecularLobe::Mixed { metallic, .. } => {
+                Some(Ggx::mixed(alpha, MetalMixture { metallic, coat: f0, metal: color }))
+            }
+            // Under liquid of nearly the coat's index the specular lobe is not worth the samples.
+            _ => (f0 > 1e-3).then(|| Ggx::new(alpha, Vec3::splat(f0))),
+        };
+        Bsdf { specular, diffuse: base * (Vec3::ONE - self.transmittance), transmittance: base * self.transmittance }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Vec2};
+use glam::{DVec2, DVec3, Vec2, Vec3};
 use sessile_geometry::TriMesh;
 use sessile_scene::types::{Scene, SolidShape, Texture as SceneTexture};
 use sessile_world::Solid;
 
 use crate::liquid_material::LiquidMaterial;
-use crate::materials::{Material, built_in_texture};
+use crate::materials::{LookChanges, Material, built_in_texture};
+use crate::srgb::decode;
 use crate::textures::{ColorImage, Texture, TextureError};
 
 /// Units of a built-in pattern along a solid's longer side.
@@ -30,7 +31,14 @@ impl SceneMaterials {
                 SceneTexture::Image(file) => ColorImage::read(&format!("solid `{}`", solid.name), file)
                     .map(|image| Texture::Image(Arc::new(image))),
             });
-            Ok(Material::of(solid.look, texture.transpose()?, pattern(&solid.shape)))
+            let mut material = Material::of(solid.look, texture.transpose()?, pattern(&solid.shape));
+            if let Material::Opaque(parameters) = &mut material {
+                parameters.color.tiling = DVec2::from_array(solid.texture_tiling.0).as_vec2();
+                parameters.color.rotation = solid.texture_rotation as f32;
+            }
+            let color = solid.color.map(|color| Vec3::from_array(color.0.map(|channel| decode(channel as f32))));
+            let (roughness, metallic) = (solid.roughness_look.map(|r| r as f32), solid.metallic.map(|m| m as f32));
+            Ok(material.changed(&LookChanges { color, roughness, metallic }))
         });
         let liquid = LiquidMaterial::of(scene.liquid_preset.appearance, scene.liquid.refractive_index);
         Ok(Self { solids: solids.collect::<Result<_, TextureError>>()?, liquid })

@@ -47,13 +47,19 @@ pub enum Texture {
     Image(Arc<ColorImage>),
 }
 
-/// A texture and the scale of its coordinates.
+/// A texture as it lies on a surface.
 #[derive(Clone, Debug)]
 pub struct ScaledTexture {
     /// The texture.
     pub texture: Texture,
     /// Pattern units per unit of the coordinates.
     pub scale: Vec2,
+    /// Repeats along u and v: of an image, or a factor on the units of a pattern.
+    pub tiling: Vec2,
+    /// Rotation about the middle of the coordinates, in rad, counterclockwise.
+    pub rotation: f32,
+    /// Factor on the color.
+    pub tint: Vec3,
 }
 
 /// An image in linear light.
@@ -76,9 +82,18 @@ impl ColorImage {
         Ok(Self { width: image.width(), height: image.height(), texels })
     }
 
-    fn at(&self, uv: Vec2) -> Vec3 {
+    /// Color at coordinates, by linear interpolation. Between 0 and 1 the border has no neighbor;
+    /// the image repeats beyond, or everywhere if it is `tiled`.
+    fn at(&self, uv: Vec2, tiled: bool) -> Vec3 {
         let place = |part: f32, count: usize| {
-            // `max` before `min` also maps NaN to the first texel.
+            if tiled || !(0.0..=1.0).contains(&part) {
+                let x = part.rem_euclid(1.0) * count as f32 - 0.5;
+                // Casts map NaN to the first texel.
+                let below = x.floor();
+                let first = if below < 0.0 { count - 1 } else { (below as usize).min(count - 1) };
+                let part = x - below;
+                return (first, (first + 1) % count, if part.is_finite() { part } else { 0.0 });
+            }
             let x = (part * count as f32 - 0.5).max(0.0).min((count - 1) as f32);
             (x as usize, (x as usize + 1).min(count - 1), x.fract())
         };
@@ -91,7 +106,32 @@ impl ColorImage {
 impl ScaledTexture {
     /// One color everywhere.
     pub fn constant(color: Vec3) -> Self {
-        Self { texture: Texture::Constant(color), scale: Vec2::ONE }
+        Self::new(Texture::Constant(color), Vec2::ONE)
+    }
+
+    /// A texture with its number of pattern units along u and v, once and upright.
+    pub fn new(texture: Texture, scale: Vec2) -> Self {
+        Self { texture, scale, tiling: Vec2::ONE, rotation: 0.0, tint: Vec3::ONE }
+    }
+
+    /// Gives the texture another color: an image is multiplied by it, a pattern keeps the ratio of
+    /// its colors and takes this one as its first.
+    pub fn recolor(&mut self, color: Vec3) {
+        match &mut self.texture {
+            Texture::Constant(own) => *own = color,
+            Texture::Image(_) => self.tint = color,
+            Texture::Checker(a, b)
+            | Texture::Stripes(a, b)
+            | Texture::Grid(a, b)
+            | Texture::Tiles(a, b)
+            | Texture::Noise(a, b)
+            | Texture::Stone(a, b)
+            | Texture::Wood(a, b)
+            | Texture::Veins(a, b) => {
+                *b *= color / a.max(Vec3::splat(1e-3));
+                *a = color;
+            }
+        }
     }
 
     /// Whether it is one color everywhere.
@@ -101,8 +141,16 @@ impl ScaledTexture {
 
     /// Color at texture coordinates, each channel between 0 and 1.
     pub fn at(&self, uv: Vec2) -> Vec3 {
-        let p = uv * self.scale;
-        match &self.texture {
+        let tiled = self.tiling != Vec2::ONE || self.rotation != 0.0;
+        // In pattern units lengths are alike along u and v, so that a rotation keeps angles.
+        let (uv, p) = if tiled {
+            let turned = Vec2::from_angle(-self.rotation).rotate((uv - 0.5) * self.scale) * self.tiling;
+            let p = turned + 0.5 * self.scale * self.tiling;
+            (p / self.scale, p)
+        } else {
+            (uv, uv * self.scale)
+        };
+        let color = match &self.texture {
             Texture::Constant(color) => *color,
             Texture::Checker(a, b) => {
                 if even(p.x.floor() + p.y.floor()) {
@@ -127,9 +175,9 @@ impl ScaledTexture {
             Texture::Stone(a, b) => stone(p, *a, *b),
             Texture::Wood(a, b) => wood(p, *a, *b),
             Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * fbm(uv * 60.0, 3)),
-            Texture::Image(image) => image.at(uv),
-        }
-        .clamp(Vec3::ZERO, Vec3::ONE)
+            Texture::Image(image) => image.at(uv, tiled),
+        };
+        (self.tint * color).clamp(Vec3::ZERO, Vec3::ONE)
     }
 }
 
@@ -241,7 +289,7 @@ mod tests {
             Texture::Wood(a, b),
             Texture::Veins(a, b),
         ] {
-            let painted = ScaledTexture { texture, scale: Vec2::splat(8.0) };
+            let painted = ScaledTexture::new(texture, Vec2::splat(8.0));
             let colors = (0..4000)
                 .map(|i| painted.at(Vec2::new((i as f32 * 0.754_877_7).fract(), (i as f32 * 0.569_84).fract())));
             let (low, high) = colors.fold((Vec3::ONE, Vec3::ZERO), |(low, high), c| (low.min(c), high.max(c)));
@@ -252,11 +300,47 @@ mod tests {
 
     #[test]
     fn checkers_alternate_across_zero_and_an_unreadable_image_is_an_error() {
-        let checks = ScaledTexture { texture: Texture::Checker(Vec3::ONE, Vec3::ZERO), scale: Vec2::ONE };
+        let checks = ScaledTexture::new(Texture::Checker(Vec3::ONE, Vec3::ZERO), Vec2::ONE);
         let row: Vec<f32> = [-1.5, -0.5, 0.5, 1.5].iter().map(|&x| checks.at(Vec2::new(x, 0.5)).x).collect();
         assert_eq!(row, [1.0, 0.0, 1.0, 0.0].map(|x: f32| 1.0 - x).map(|x| 1.0 - x));
         let folder = std::env::temp_dir().join("sessile-render-no-such-folder");
         let error = ColorImage::read("solid `table`", &folder.join("none.png")).unwrap_err().to_string();
         assert!(error.starts_with("solid `table`: texture "), "{error}");
+    }
+
+    #[test]
+    fn tiling_repeats_a_texture_and_rotation_turns_it_about_the_middle() {
+        let texels = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE];
+        let image = Texture::Image(Arc::new(ColorImage { width: 2, height: 2, texels }));
+        let wide = Vec2::new(16.0, 8.0);
+        for texture in [image, Texture::Checker(Vec3::ONE, Vec3::ZERO), Texture::Wood(Vec3::ONE, Vec3::X)] {
+            let once = ScaledTexture { tiling: Vec2::splat(1.0), ..ScaledTexture::new(texture.clone(), wide) };
+            let twice = ScaledTexture { tiling: Vec2::new(2.0, 1.0), ..once.clone() };
+            let turned = ScaledTexture { rotation: std::f32::consts::FRAC_PI_2, ..once.clone() };
+            let back = ScaledTexture { rotation: std::f32::consts::TAU, ..once.clone() };
+            // Away from the borders of images, where only repeated ones have neighbors.
+            for at in [Vec2::new(0.3, 0.4), Vec2::new(0.6, 0.7), Vec2::new(0.71, 0.26)] {
+                assert!(twice.at(at * Vec2::new(0.5, 1.0)).distance(once.at(at)) < 1e-4, "{texture:?} at {at}");
+                assert!(back.at(at).distance(once.at(at)) < 1e-2, "{texture:?} at {at}");
+                // A quarter turn counterclockwise takes what lies right of the middle above it; v
+                // is half as long as u.
+                let from = at - 0.5;
+                let above = 0.5 + Vec2::new(-0.5 * from.y, 2.0 * from.x);
+                assert!(turned.at(above).distance(once.at(at)) < 1e-3, "{texture:?} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn images_repeat_outside_the_unit_square_and_take_a_tint() {
+        let texels = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE];
+        let image = Texture::Image(Arc::new(ColorImage { width: 2, height: 2, texels }));
+        let mut texture = ScaledTexture::new(image, Vec2::ONE);
+        let inside = texture.at(Vec2::new(0.25, 0.75));
+        assert_eq!(inside, Vec3::X);
+        assert!(texture.at(Vec2::new(3.25, -1.25)).distance(inside) < 1e-5);
+        assert!(texture.at(Vec2::splat(f32::NAN)).is_finite());
+        texture.recolor(Vec3::new(0.5, 0.2, 0.1));
+        assert_eq!(texture.at(Vec2::new(0.25, 0.75)), Vec3::new(0.5, 0.0, 0.0));
     }
 }

@@ -16,8 +16,8 @@ use crate::job::Job;
 use crate::render_assets::encode_png;
 use crate::source::Source;
 
-/// Width and height of a baked texture, in pixels.
-const BAKED_SIZE: usize = 1024;
+/// Least and largest width and height of a baked texture, in pixels.
+const BAKED_SIZES: [usize; 2] = [1024, 4096];
 
 /// Refractive index of opaque liquids that have no dielectric coat.
 const OPAQUE_LIQUID_INDEX: f32 = 1.5;
@@ -35,14 +35,15 @@ pub const FILM_INDEX: f32 = 1.33;
 pub struct SolidMaterial {
     /// Identifier, unique in the scene.
     pub name: String,
-    /// Linear color of the diffuse base or of the metal; the mean where there is a texture.
+    /// Linear color of the diffuse base, of the metal or of the light that passes glass; the mean
+    /// where there is a texture.
     pub color: Vec3,
     /// Color image over the texture coordinates, relative to the folder of the exported files.
     pub texture: Option<String>,
     /// Roughness α of the specular lobe (GGX).
     pub alpha: f32,
-    /// Whether it is a metal.
-    pub metal: bool,
+    /// Share of metal, from 0 to 1.
+    pub metallic: f32,
     /// Refractive index of a clear coat over the base; `None` for matte solids and metals.
     pub coat: Option<f32>,
     /// Refractive index of glass; `None` for opaque solids.
@@ -56,6 +57,16 @@ pub struct SolidMaterial {
 }
 
 impl SolidMaterial {
+    /// Whether it is all metal.
+    pub fn is_metal(&self) -> bool {
+        self.metallic >= 1.0
+    }
+
+    /// What one surface of glass leaves of the light: light passes one of a pane, two of a body.
+    pub fn surface_tint(&self) -> Vec3 {
+        if self.closed { self.color.powf(0.5) } else { self.color }
+    }
+
     /// Whether it is glass.
     pub fn is_transparent(&self) -> bool {
         self.glass.is_some()
@@ -110,7 +121,7 @@ impl ExportMaterials {
                 let name = taken.unique(solid.name());
                 let closed = encloses(solid, solid.mesh());
                 match material {
-                    Material::Glass { index } => (glass(name, *index, closed), None),
+                    Material::Glass { index, tint } => (glass(name, *index, *tint, closed), None),
                     Material::Opaque(parameters) => opaque(name, parameters, closed),
                 }
             })
@@ -131,8 +142,8 @@ impl ExportMaterials {
     /// The texture of a solid as a PNG file; `None` where it has none.
     pub fn texture_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
         let Some(texture) = &self.textures[solid] else { return Ok(None) };
-        let size = [BAKED_SIZE as u32; 2];
-        encode_png(&self.solids[solid].name, size, png::ColorType::Rgb, &bake(texture)).map(Some)
+        let size = baked_size(texture);
+        encode_png(&self.solids[solid].name, [size as u32; 2], png::ColorType::Rgb, &bake(texture, size)).map(Some)
     }
 
     /// Optical parameters of the liquid.
@@ -142,10 +153,7 @@ impl ExportMaterials {
                 LiquidParameters { index: *index, absorption: *absorption, opaque: None, metal: false }
             }
             LiquidMaterial::Opaque(parameters) => LiquidParameters {
-                index: match parameters.specular {
-                    SpecularLobe::Dielectric(index) => index,
-                    SpecularLobe::None | SpecularLobe::Conductor => OPAQUE_LIQUID_INDEX,
-                },
+                index: parameters.specular.index().unwrap_or(OPAQUE_LIQUID_INDEX),
                 absorption: Vec3::ZERO,
                 opaque: Some(parameters.color.at(Vec2::ZERO)),
                 metal: parameters.specular == SpecularLobe::Conductor,
@@ -154,13 +162,13 @@ impl ExportMaterials {
     }
 }
 
-fn glass(name: String, index: f32, closed: bool) -> SolidMaterial {
+fn glass(name: String, index: f32, color: Vec3, closed: bool) -> SolidMaterial {
     SolidMaterial {
         name,
-        color: Vec3::ONE,
+        color,
         texture: None,
         alpha: 0.0,
-        metal: false,
+        metallic: 0.0,
         coat: None,
         glass: Some(index),
         closed,
@@ -175,11 +183,8 @@ fn opaque(name: String, parameters: &BsdfParameters, closed: bool) -> (SolidMate
         color: if constant { parameters.color.at(Vec2::ZERO) } else { mean(&parameters.color) },
         texture: (!constant).then(|| format!("textures/{name}.png")),
         alpha: parameters.alpha,
-        metal: parameters.specular == SpecularLobe::Conductor,
-        coat: match parameters.specular {
-            SpecularLobe::Dielectric(index) => Some(index),
-            SpecularLobe::None | SpecularLobe::Conductor => None,
-        },
+        metallic: parameters.specular.metallic(),
+        coat: parameters.specular.index(),
         glass: None,
         closed,
         transmittance: parameters.transmittance,
@@ -199,20 +204,27 @@ fn mean(texture: &ScaledTexture) -> Vec3 {
     sum / (SIZE * SIZE) as f32
 }
 
+/// Width and height of a baked texture: larger where it repeats.
+fn baked_size(texture: &ScaledTexture) -> usize {
+    let [least, largest] = BAKED_SIZES;
+    let wanted = least as f32 * texture.tiling.max_element().max(1.0);
+    (wanted as usize).next_power_of_two().clamp(least, largest)
+}
+
 /// The texture as an sRGB image, top row first. Image textures are resampled too, so that all are
 /// alike.
-fn bake(texture: &ScaledTexture) -> Vec<u8> {
+fn bake(texture: &ScaledTexture, size: usize) -> Vec<u8> {
     // Patterns have sharp edges: four samples per pixel. Images are smooth already.
     let offsets: &[Vec2] = if matches!(texture.texture, Texture::Image(_)) {
         &[Vec2::ZERO]
     } else {
         &[Vec2::new(-0.25, -0.25), Vec2::new(0.25, -0.25), Vec2::new(-0.25, 0.25), Vec2::new(0.25, 0.25)]
     };
-    let mut rgb = vec![0; 3 * BAKED_SIZE * BAKED_SIZE];
-    rgb.par_chunks_mut(3 * BAKED_SIZE).enumerate().for_each(|(row, line)| {
+    let mut rgb = vec![0; 3 * size * size];
+    rgb.par_chunks_mut(3 * size).enumerate().for_each(|(row, line)| {
         for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
-            let center = pixel_uv(column, row, BAKED_SIZE);
-            let color: Vec3 = offsets.iter().map(|offset| texture.at(center + *offset / BAKED_SIZE as f32)).sum();
+            let center = pixel_uv(column, row, size);
+            let color: Vec3 = offsets.iter().map(|offset| texture.at(center + *offset / size as f32)).sum();
             let color = color / offsets.len() as f32;
             pixel.copy_from_slice(&color.to_array().map(srgb_from_linear));
         }

@@ -30,7 +30,7 @@ fn environment(name: &str, data: &[u8]) {
 pub fn texture(data: &[u8]) {
     match ColorImage::read("solid `table`", &scratch::write("texture.png", data)) {
         Ok(image) => {
-            let texture = ScaledTexture { texture: Texture::Image(image.into()), scale: glam::Vec2::ONE };
+            let texture = ScaledTexture::new(Texture::Image(image.into()), glam::Vec2::ONE);
             let color = texture.at(glam::Vec2::splat(0.3));
             assert!(color.is_finite(), "color {color}");
         }

@@ -4,13 +4,13 @@
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sessile_geometry::files::{gltf_json, parse_gltf};
 
 use crate::error::ImportError;
-use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
 
 /// Frames per second: glTF animations have none.
 const FPS: f64 = 24.0;
@@ -22,7 +22,8 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
         .map_err(|error| error.in_file(path))?;
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
         .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
-    let mut model = Model { materials: materials(&document), ..Model::default() };
+    let mut model = Model::default();
+    model.materials = materials(&document, folder, &mut model.notices);
     for &(node, world_from_node) in &scene.nodes {
         let camera = document["nodes"][node]["camera"].as_u64();
         let fov = camera.and_then(|camera| document["cameras"][camera as usize]["perspective"]["yfov"].as_f64());
@@ -47,22 +48,58 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     Ok(model)
 }
 
-fn materials(document: &Value) -> Vec<ModelMaterial> {
-    let materials = list(document, "materials").iter().enumerate();
-    let material = |(k, material): (usize, &Value)| {
+/// The materials; what of them is not imported is noted, one line each.
+fn materials(document: &Value, folder: &Path, notices: &mut Vec<String>) -> Vec<ModelMaterial> {
+    let mut material = |(k, material): (usize, &Value)| {
         let pbr = &material["pbrMetallicRoughness"];
         let transmission = &material["extensions"]["KHR_materials_transmission"]["transmissionFactor"];
-        let alpha = pbr["baseColorFactor"][3].as_f64().unwrap_or(1.0);
+        let factor = |i: usize| pbr["baseColorFactor"][i].as_f64().unwrap_or(1.0);
+        let name = material_name(document, k);
+        for (map, what) in [
+            (&material["normalTexture"], "normal map"),
+            (&pbr["metallicRoughnessTexture"], "map of roughness and metalness"),
+            (&material["occlusionTexture"], "occlusion map"),
+            (&material["emissiveTexture"], "map of emitted light"),
+            (&pbr["baseColorTexture"]["extensions"]["KHR_texture_transform"], "transform of the texture"),
+        ] {
+            if map.is_object() {
+                notices.push(format!("material {name}: its {what} was not imported"));
+            }
+        }
         ModelMaterial {
-            name: material_name(document, k),
+            color: Some([factor(0), factor(1), factor(2)]),
             metallic: pbr["metallicFactor"].as_f64().unwrap_or(1.0),
             roughness: pbr["roughnessFactor"].as_f64().unwrap_or(1.0),
             transparent: transmission.as_f64().unwrap_or(0.0) > 0.5
-                || (material["alphaMode"] == "BLEND" && alpha < 0.9),
-            texture: None,
+                || (material["alphaMode"] == "BLEND" && factor(3) < 0.9),
+            texture: base_color_image(document, pbr, folder, &name, notices),
+            name,
         }
     };
-    materials.map(material).collect()
+    list(document, "materials").iter().enumerate().map(&mut material).collect()
+}
+
+/// The file of the color image of a material, if it has one beside the model.
+fn base_color_image(
+    document: &Value,
+    pbr: &Value,
+    folder: &Path,
+    name: &str,
+    notices: &mut Vec<String>,
+) -> Option<PathBuf> {
+    let texture = pbr["baseColorTexture"]["index"].as_u64()?;
+    let source = document["textures"][texture as usize]["source"].as_u64()?;
+    let image = &document["images"][source as usize];
+    let Some(uri) = image["uri"].as_str().filter(|uri| !uri.starts_with("data:")) else {
+        notices
+            .push(format!("material {name}: its image is stored in the model and was not imported; save it as a file"));
+        return None;
+    };
+    let file = image_beside(folder, uri);
+    if file.is_none() {
+        notices.push(format!("material {name}: the image {uri} was not found beside the model"));
+    }
+    file
 }
 
 /// One line for each kind of content that is not imported.
@@ -91,9 +128,6 @@ fn left_out(document: &Value) -> Vec<String> {
         if !nodes.is_empty() {
             lines.push(format!("{} {what}", names(nodes)));
         }
-    }
-    if list(document, "materials").iter().any(|material| material["normalTexture"].is_object()) {
-        lines.push("normal maps were not imported".to_owned());
     }
     lines
 }

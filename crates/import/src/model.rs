@@ -1,7 +1,7 @@
 //! A model independent of its file format: in meters, y up, with transforms applied.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::{DMat4, DVec2, DVec3};
 use sessile_geometry::TriMesh;
@@ -64,6 +64,8 @@ pub struct ModelKey {
 pub struct ModelMaterial {
     /// Its name in the file.
     pub name: String,
+    /// Linear color; `None` where the file states none.
+    pub color: Option<[f64; 3]>,
     /// Metalness, from 0 to 1.
     pub metallic: f64,
     /// Roughness, from 0 to 1.
@@ -90,6 +92,12 @@ impl Part {
     pub fn bounds(&self) -> [DVec3; 2] {
         bounds_of(self.mesh.positions.iter()).map(|corner| corner + self.origin)
     }
+}
+
+/// The absolute path of an image file beside a model, or in a folder beside it, if it is there.
+pub fn image_beside(folder: &Path, name: &str) -> Option<PathBuf> {
+    let file = sessile_input::beside(folder, name).ok().filter(|file| file.is_file())?;
+    std::path::absolute(file).ok()
 }
 
 fn bounds_of<'a>(points: impl Iterator<Item = &'a DVec3>) -> [DVec3; 2] {

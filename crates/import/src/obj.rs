@@ -5,7 +5,19 @@ use std::path::Path;
 use sessile_geometry::files::parse_obj;
 
 use crate::error::ImportError;
-use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
+
+/// Keys of a material library that a solid's look has no counterpart for.
+const LEFT_OUT: [(&str, &str); 8] = [
+    ("map_Bump", "bump map"),
+    ("map_bump", "bump map"),
+    ("bump", "bump map"),
+    ("norm", "normal map"),
+    ("map_Pr", "map of roughness"),
+    ("map_Pm", "map of metalness"),
+    ("map_Ke", "map of emitted light"),
+    ("map_d", "map of opacity"),
+];
 
 /// Reads an OBJ file; lengths are taken to be in meters.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
@@ -40,6 +52,7 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
             return;
         }
     };
+    let mut left_out = Vec::new();
     for line in String::from_utf8_lossy(&bytes).lines() {
         let mut words = line.split_whitespace();
         let key = words.next();
@@ -59,13 +72,22 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
             (Some("map_Kd"), _) => {
                 // Relative to the library, which may be in a subfolder.
                 let library = folder.join(name);
-                material.texture = rest
-                    .last()
-                    .and_then(|name| sessile_input::beside(library.parent().unwrap_or(folder), name).ok())
-                    .filter(|file| file.is_file())
-                    .and_then(|file| std::path::absolute(file).ok());
+                let image = rest.last().copied().unwrap_or_default();
+                material.texture = image_beside(library.parent().unwrap_or(folder), image);
+                if material.texture.is_none() {
+                    left_out.push(format!("material {}: the image {image} was not found", material.name));
+                }
+            }
+            (Some("Kd"), Some(red)) => {
+                let channel = |i: usize| rest.get(i).and_then(|word: &&str| word.parse::<f64>().ok());
+                material.color = Some([red, channel(1).unwrap_or(red), channel(2).unwrap_or(red)]);
+            }
+            (Some(key), _) if LEFT_OUT.iter().any(|(name, _)| *name == key) => {
+                let what = LEFT_OUT.iter().find(|(name, _)| *name == key).map_or("", |(_, what)| what);
+                left_out.push(format!("material {}: its {what} was not imported", material.name));
             }
             _ => {}
         }
     }
+    model.notices.append(&mut left_out);
 }

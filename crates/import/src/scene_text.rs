@@ -94,6 +94,9 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
         quoted(&format!("{folder}/{name}.ply")),
         look(material)
     );
+    if let Some(material) = material {
+        write_appearance(text, material);
+    }
     if !part.motion.is_empty() {
         let _ = writeln!(text, "move = \"{}\"            # the origin of its motion", millimeters(part.origin));
         text.push_str("motion = [\n");
@@ -112,6 +115,27 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
         let _ = writeln!(text, "texture = {}", quoted(&texture.to_string_lossy()));
     }
     text.push('\n');
+}
+
+/// Writes the color, roughness and metalness of a material.
+fn write_appearance(text: &mut String, material: &ModelMaterial) {
+    // Four digits are finer than an 8-bit image.
+    let short = |value: f64| (value.clamp(0.0, 1.0) * 1e4).round() / 1e4;
+    let is_white = |color: &[f64; 3]| color.iter().all(|channel| *channel >= 1.0);
+    let factor_of_image = |color: &[f64; 3]| material.texture.is_some() && is_white(color);
+    if let Some([r, g, b]) = material.color.filter(|color| !factor_of_image(color)).map(|c| c.map(srgb).map(short)) {
+        let _ = writeln!(text, "color = [{r}, {g}, {b}]");
+    }
+    if !material.transparent {
+        let (roughness, metallic) = (short(material.roughness), short(material.metallic));
+        let _ = writeln!(text, "roughness_look = {roughness}\nmetallic = {metallic}");
+    }
+}
+
+/// The sRGB code of a linear value, from 0 to 1 (iec61966).
+fn srgb(linear: f64) -> f64 {
+    let linear = if linear.is_finite() { linear.clamp(0.0, 1.0) } else { 0.5 };
+    if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
 }
 
 /// Writes the camera; whether the model has a valid one.

@@ -44,7 +44,9 @@ def Xform "World"
             def Shader "Preview"
             {
                 uniform token info:id = "UsdPreviewSurface"
+                color3f inputs:diffuseColor = (0.5, 0.25, 1)
                 float inputs:metallic = 1
+                float inputs:roughness = 0.3
                 token outputs:surface
             }
         }
@@ -81,6 +83,9 @@ fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
         "name = \"Table\"",
         "[materials.\"Oak\"]",
         "look = \"metal\"",
+        "color = [0.7354, 0.5371, 1]",
+        "roughness_look = 0.3",
+        "metallic = 1",
         "frame = \"41.66667 ms\"",
         "position = \"0 1000 0 mm\"",
         "fov = \"28.07249 deg\"",
@@ -329,4 +334,45 @@ fn devices_and_folders_are_not_models() {
         let error = import_model(&folder.path().join(name), &folder.path().join("a.toml"), false).unwrap_err();
         assert!(matches!(error, ImportError::Read { .. }), "{name}: {error}");
     }
+}
+
+#[test]
+fn the_appearance_of_obj_and_gltf_materials_becomes_the_look_and_the_rest_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    fs::write(place("a.mtl"), "newmtl red\nKd 1 0.2140 0\nPr 0.4\nPm 0.25\nmap_Bump bumps.png\nmap_Kd gone.png\n")
+        .unwrap();
+    fs::write(place("a.obj"), "mtllib a.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
+    let done = import_model(&place("a.obj"), &place("obj.toml"), false).unwrap();
+    let text = fs::read_to_string(&done.scene).unwrap();
+    for line in ["color = [1, 0.5, 0]", "roughness_look = 0.4", "metallic = 0.25"] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+    for line in ["material red: its bump map was not imported", "material red: the image gone.png was not found"] {
+        assert!(done.notices.iter().any(|notice| notice == line), "{:?}", done.notices);
+    }
+
+    let data = "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let mut gltf: serde_json::Value = serde_json::from_str(&gltf_triangle(r#"{"mesh": 0}"#, data)).unwrap();
+    gltf["materials"] = serde_json::json!([{
+        "name": "brass",
+        "pbrMetallicRoughness": {
+            "baseColorFactor": [0.5, 0.5, 0.5, 1],
+            "metallicFactor": 0.75,
+            "roughnessFactor": 0.125,
+            "baseColorTexture": { "index": 0 }
+        },
+        "normalTexture": { "index": 0 }
+    }]);
+    gltf["textures"] = serde_json::json!([{ "source": 0 }]);
+    gltf["images"] = serde_json::json!([{ "uri": "brass.png" }]);
+    gltf["meshes"][0]["primitives"][0]["material"] = serde_json::json!(0);
+    fs::write(place("b.gltf"), gltf.to_string()).unwrap();
+    fs::write(place("brass.png"), b"only its name matters here").unwrap();
+    let done = import_model(&place("b.gltf"), &place("gltf.toml"), false).unwrap();
+    let text = fs::read_to_string(&done.scene).unwrap();
+    for line in ["color = [0.7354, 0.7354, 0.7354]", "roughness_look = 0.125", "metallic = 0.75", "brass.png\""] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+    assert!(done.notices.iter().any(|n| n == "material brass: its normal map was not imported"), "{:?}", done.notices);
 }

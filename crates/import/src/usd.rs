@@ -14,14 +14,14 @@ mod text_layer;
 mod transform;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::{DMat4, DVec3, DVec4};
 
 use self::mesh::{Polygons, faces_by_material};
 use self::transform::{local_transform, local_transform_at};
 use crate::error::ImportError;
-use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part};
+use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
 use crate::motion;
 
 pub use error::UsdError;
@@ -37,7 +37,18 @@ const MAX_KEYS: f64 = 10_000.0;
 /// Reads a layer, text or binary.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let failed = |cause| ImportError::Usd { path: path.to_owned(), cause };
-    UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(failed)
+    let mut model = UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(failed)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for material in &mut model.materials {
+        let Some(image) = material.texture.take() else { continue };
+        material.texture = image_beside(folder, &image.to_string_lossy());
+        if material.texture.is_none() {
+            let line =
+                format!("material {}: the image {} was not found beside the model", material.name, image.display());
+            model.notices.push(line);
+        }
+    }
+    Ok(model)
 }
 
 fn model_of(layer: &UsdLayer) -> Model {
@@ -91,7 +102,7 @@ impl Importer {
     fn collect_materials(&mut self, prim: &UsdPrim, path: &str) {
         if prim.kind == "Material" {
             let mut material = ModelMaterial { name: prim.name.clone(), roughness: 0.5, ..ModelMaterial::default() };
-            read_preview_surface(prim, &mut material);
+            read_preview_surface(prim, &mut material, &mut self.model.notices);
             self.materials.insert(path.to_owned(), prim.name.clone());
             self.model.materials.push(material);
         }
@@ -206,14 +217,28 @@ impl Importer {
     }
 }
 
-/// Reads the parameters of the material's UsdPreviewSurface shader.
-fn read_preview_surface(prim: &UsdPrim, material: &mut ModelMaterial) {
-    if prim.text("info:id") == Some("UsdPreviewSurface") {
-        material.metallic = prim.number("inputs:metallic").unwrap_or(0.0);
-        material.roughness = prim.number("inputs:roughness").unwrap_or(0.5);
-        material.transparent = prim.number("inputs:opacity").unwrap_or(1.0) < 0.9;
+/// Reads the parameters of the material's UsdPreviewSurface shader, and its color image: the first
+/// texture that does not hold raw data. Other textures are noted, one line each.
+fn read_preview_surface(prim: &UsdPrim, material: &mut ModelMaterial, notices: &mut Vec<String>) {
+    match prim.text("info:id") {
+        Some("UsdPreviewSurface") => {
+            if let [r, g, b] = prim.numbers("inputs:diffuseColor") {
+                material.color = Some([*r, *g, *b]);
+            }
+            material.metallic = prim.number("inputs:metallic").unwrap_or(0.0);
+            material.roughness = prim.number("inputs:roughness").unwrap_or(0.5);
+            material.transparent = prim.number("inputs:opacity").unwrap_or(1.0) < 0.9;
+        }
+        Some("UsdUVTexture") => {
+            let is_color = prim.text("inputs:sourceColorSpace") != Some("raw");
+            match prim.text("inputs:file").filter(|_| is_color && material.texture.is_none()) {
+                Some(file) => material.texture = Some(PathBuf::from(file.trim_start_matches("./"))),
+                None => notices.push(format!("material {}: its texture {} was not imported", material.name, prim.name)),
+            }
+        }
+        _ => {}
     }
     for child in &prim.children {
-        read_preview_surface(child, material);
+        read_preview_surface(child, material, notices);
     }
 }

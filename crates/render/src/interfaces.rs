@@ -65,6 +65,8 @@ pub struct Interface {
     pub media: [Media; 2],
     /// Normal that both directions follow, towards the ray's origin.
     pub normal: Vec3,
+    /// Share of the refracted light that colored glass leaves, per channel.
+    pub tint: Vec3,
     /// Whether the transmitted ray keeps its direction: a thin sheet with the same medium on both
     /// sides.
     pub undeviated: bool,
@@ -115,14 +117,15 @@ pub fn surface_event<'a>(
                     let normal = scene.film_normal(at, wetness.slope, time);
                     SurfaceEvent::Scatter { parameters, normal, wetness: wetness.wet }
                 }
-                Body::Sheet { index } => {
+                Body::Sheet { index, tint } => {
                     let wetness = solid.wetness(at.uv);
                     let film = wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time));
-                    SurfaceEvent::Interface(hit.sheet(*index, film))
+                    SurfaceEvent::Interface(Interface { tint: *tint, ..hit.sheet(*index, film) })
                 }
-                Body::Glass { index } => {
+                Body::Glass { index, tint } => {
                     let wetness = solid.wetness(at.uv);
-                    hit.glass_body(*index, wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time)))
+                    let film = wetness.is_film().then(|| scene.film_normal(at, wetness.slope, time));
+                    hit.glass_body(*index, surface_tint(*tint), film)
                 }
             }
         }
@@ -177,7 +180,7 @@ impl<'a> Hit<'a, '_> {
         let refracted = refract(incident, normal, from / to);
         let refracted = refracted.filter(|d| d.dot(facet) < 0.0).or_else(|| refract(incident, facet, from / to));
         let refracted = refracted.filter(|_| reflectance < 1.0);
-        Interface { reflectance, reflected, refracted, media, normal, undeviated: false }
+        Interface { reflectance, reflected, refracted, media, normal, tint: Vec3::ONE, undeviated: false }
     }
 
     /// A thin sheet: only the media before and behind it refract; the glass itself only reflects.
@@ -196,7 +199,7 @@ impl<'a> Hit<'a, '_> {
         let refracted = refract(incident, normal, near / far).filter(|_| reflectance < 1.0);
         let media = [*self.media, Media { drops: drops_behind, ..*self.media }];
         let reflected = reflect(incident, normal);
-        Interface { reflectance, reflected, refracted, media, normal, undeviated: near == far }
+        Interface { reflectance, reflected, refracted, media, normal, tint: Vec3::ONE, undeviated: near == far }
     }
 
     /// A sheet with a film on its front, a wedge where the film's thickness varies: light is
@@ -225,12 +228,20 @@ impl<'a> Hit<'a, '_> {
         let reflected = reflect(incident, normal);
         let reflected = if reflected.dot(sheet) > 0.0 { reflected } else { reflect(incident, sheet) };
         let refracted = transmitted.map(|(t, ..)| t).filter(|_| reflectance < 1.0);
-        Interface { reflectance, reflected, refracted, media: [*self.media; 2], normal, undeviated: false }
+        Interface {
+            reflectance,
+            reflected,
+            refracted,
+            media: [*self.media; 2],
+            normal,
+            tint: Vec3::ONE,
+            undeviated: false,
+        }
     }
 
     /// A body of glass. The surface of a film on it, of which `film` is the normal, is taken as
     /// that of the glass: the two indices are close.
-    fn glass_body(&self, index: f32, film: Option<Vec3>) -> SurfaceEvent<'a> {
+    fn glass_body(&self, index: f32, tint: Vec3, film: Option<Vec3>) -> SurfaceEvent<'a> {
         let entering = self.incident.dot(self.at.normal) < 0.0;
         if entering && self.media.glass > 0 {
             return SurfaceEvent::PassThrough(Media { glass: self.media.glass + 1, ..*self.media });
@@ -245,6 +256,11 @@ impl<'a> Hit<'a, '_> {
         let outside = Media { drops, ..Media::default() };
         let normal = film.filter(|_| drops == 0).unwrap_or(self.at.shading_normal);
         let media = if entering { [outside, inside] } else { [inside, outside] };
-        SurfaceEvent::Interface(self.interface(from, to, media, normal))
+        SurfaceEvent::Interface(Interface { tint, ..self.interface(from, to, media, normal) })
     }
+}
+
+/// What one surface of a body of colored glass leaves of the light: light passes two.
+pub fn surface_tint(tint: Vec3) -> Vec3 {
+    tint.powf(0.5)
 }

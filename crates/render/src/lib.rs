@@ -18,6 +18,7 @@ mod illumination_texture;
 mod image_files;
 mod interfaces;
 mod path_integrator;
+mod photon_count;
 mod photon_map;
 mod photons;
 mod preview;

@@ -272,7 +272,7 @@ impl PathState<'_> {
         let Owner::Solid(solid) = at.owner else { return interface };
         let is_pane = matches!(self.scene.solids[solid as usize].body, Body::Sheet { .. });
         let part_of_photograph = self.backdrop.is_some() && self.depth == 0 && is_pane && interface.refracted.is_some();
-        if part_of_photograph { Interface { reflectance: 0.0, ..interface } } else { interface }
+        if part_of_photograph { Interface { reflectance: 0.0, tint: Vec3::ONE, ..interface } } else { interface }
     }
 
     /// Russian roulette: whether the path continues.
@@ -384,6 +384,7 @@ impl PathState<'_> {
             return PathEvent::Specular(reflected);
         }
         self.media = media_refracted;
+        self.throughput *= interface.tint;
         if interface.undeviated { PathEvent::PassThrough } else { PathEvent::Specular(refracted) }
     }
 
@@ -429,10 +430,10 @@ impl PathState<'_> {
             return;
         }
         let transmittance = self.shadow_transmittance(vertex.at, light.direction, light.distance);
-        if transmittance > 0.0 {
+        if transmittance != Vec3::ZERO {
             let light_pdf = self.light_probability() * light.pdf;
             let weight = power_heuristic(light_pdf, bsdf_pdf);
-            let radiance = self.throughput * value * light.radiance * (transmittance * weight / light_pdf);
+            let radiance = self.throughput * value * light.radiance * transmittance * (weight / light_pdf);
             if radiance.is_finite() {
                 self.result.color += radiance;
             }
@@ -492,33 +493,33 @@ impl PathState<'_> {
 
     /// Transmittance of a shadow ray: 0 behind opaque objects and liquid, less than 1 through dry
     /// sheets of glass.
-    fn shadow_transmittance(&mut self, at: &SurfaceInteraction, direction: Vec3, distance: f32) -> f32 {
+    fn shadow_transmittance(&mut self, at: &SurfaceInteraction, direction: Vec3, distance: f32) -> Vec3 {
         let mut ray = Ray { origin: at.point, direction, origin_triangle: Some(at.triangle), ..self.ray };
         let mut t_max = if distance.is_finite() { distance * (1.0 - 1e-4) } else { distance };
         self.result.rays += 1;
         if !self.scene.has_sheets {
-            return if self.scene.occluded(&ray, t_max) { 0.0 } else { 1.0 };
+            return if self.scene.occluded(&ray, t_max) { Vec3::ZERO } else { Vec3::ONE };
         }
-        let mut transmittance = 1.0;
+        let mut transmittance = Vec3::ONE;
         for _ in 0..MAX_PASSES {
             let Some(hit) = self.scene.intersect(&ray, t_max) else { return transmittance };
             let at = self.scene.surface_interaction(&hit, ray.time);
-            let Owner::Solid(solid) = at.owner else { return 0.0 };
+            let Owner::Solid(solid) = at.owner else { return Vec3::ZERO };
             let solid = &self.scene.solids[solid as usize];
-            let Body::Sheet { index } = solid.body else { return 0.0 };
+            let Body::Sheet { index, tint } = solid.body else { return Vec3::ZERO };
             // A film refracts the light: the shadow ray would miss the light.
             if solid.wetness(at.uv).is_film() {
-                return 0.0;
+                return Vec3::ZERO;
             }
             let cosine = direction.dot(at.normal);
             if cosine > 0.0 && self.scene.enclosing_drop(at.point, at.normal, ray.time).is_some() {
-                return 0.0;
+                return Vec3::ZERO;
             }
-            transmittance *= 1.0 - sheet_reflectance(cosine.abs(), 1.0, index, 1.0);
+            transmittance *= tint * (1.0 - sheet_reflectance(cosine.abs(), 1.0, index, 1.0));
             t_max -= hit.distance;
             ray = Ray { origin: at.point, origin_triangle: Some(at.triangle), ..ray };
         }
-        0.0
+        Vec3::ZERO
     }
 }
 

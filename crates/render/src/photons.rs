@@ -216,6 +216,9 @@ impl<'a> PhotonEmitter<'a> {
                     let reflects = interface.refracted.is_none_or(|_| sampler.next_1d() < interface.reflectance);
                     let direction = if reflects { interface.reflected } else { interface.refracted? };
                     media = interface.media[usize::from(!reflects)];
+                    if !reflects {
+                        power *= interface.tint;
+                    }
                     if !reflects && interface.undeviated {
                         passes += 1;
                     } else {

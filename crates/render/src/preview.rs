@@ -22,6 +22,7 @@
 
 mod base_irradiance;
 mod defocus;
+mod depth_of_field;
 mod drop_shading;
 mod octahedral_map;
 mod prefiltered_light;
@@ -38,6 +39,7 @@ use sessile_frames::Surface;
 
 use self::base_irradiance::BaseIrradiance;
 use self::defocus::DropLayer;
+use self::depth_of_field::Focused;
 use self::prefiltered_light::PrefilteredLight;
 use self::screen_drops::{ScreenDrop, project_drops};
 use self::shading::Shader;
@@ -120,7 +122,14 @@ impl Preview {
                 return layer.before(image_of(&view.render(size), &view, size));
             }
         }
-        image_of(&view.render(size), &view, size)
+        let pixels = view.render(size);
+        let mut image = image_of(&pixels, &view, size);
+        if backdrop.is_none() && pixels.iter().any(|pixel| pixel.blur_radius >= SHARP) {
+            let [near, radius] = [|pixel: &ShadedPixel| pixel.near, |pixel: &ShadedPixel| pixel.blur_radius]
+                .map(|value| pixels.iter().map(value).collect::<Vec<f32>>());
+            image.color = Focused { size, color: &image.color, near: &near, radius: &radius }.blurred();
+        }
+        image
     }
 }
 

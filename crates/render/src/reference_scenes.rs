@@ -29,7 +29,7 @@ pub fn drop_on_checks() -> (RenderScene, Camera) {
     let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::new(0.35, 0.42, 0.5)), water, 0.0);
     let checks = Texture::Checker(Vec3::new(0.55, 0.5, 0.42), Vec3::new(0.25, 0.3, 0.36));
     let parameters = BsdfParameters {
-        color: ScaledTexture { texture: checks, scale: Vec2::splat(40.0) },
+        color: ScaledTexture::new(checks, Vec2::splat(40.0)),
         alpha: 1.0,
         specular: SpecularLobe::None,
         transmittance: Vec3::ZERO,

@@ -130,7 +130,7 @@ impl RayState<'_> {
                     self.film |= self.scene.solids[solid as usize].wetness(at.uv).is_film();
                     self.cross_sheet(at)
                 }
-                Body::Glass { index } => self.cross_glass(at, index),
+                Body::Glass { index, .. } => self.cross_glass(at, index),
             },
         }
     }

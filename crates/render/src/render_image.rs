@@ -21,6 +21,7 @@ use crate::caustics::{CausticSettings, Caustics};
 use crate::framebuffer::{Framebuffer, Mixture};
 use crate::interfaces::Media;
 use crate::path_integrator::{PathResult, PathSettings, TraceContext, trace_path};
+use crate::photon_count::photon_count;
 use crate::render_scene::{Owner, RenderScene};
 use crate::sampler::Sampler;
 
@@ -63,7 +64,8 @@ pub struct ImageSettings {
     pub seed: u32,
     /// Path length and clamping.
     pub paths: PathSettings,
-    /// Number of photons for caustics; 0: camera paths carry all light.
+    /// Number of photons for caustics, more where the image shows many drops; 0: camera paths carry
+    /// all light.
     pub photons: u32,
 }
 
@@ -157,7 +159,7 @@ pub fn render_image_until(
     let caustics = Caustics::trace(
         scene,
         CausticSettings {
-            photons: settings.photons,
+            photons: photon_count(scene, &lens, settings.photons),
             sets: (settings.samples / BATCH).clamp(1, MAX_SETS),
             seed: settings.seed,
             max_depth: settings.paths.max_depth,

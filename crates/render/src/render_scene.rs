@@ -38,11 +38,15 @@ pub enum Body {
     Glass {
         /// Refractive index.
         index: f32,
+        /// Share of light that passes, per color channel.
+        tint: Vec3,
     },
     /// A sheet of glass, too thin to shift a ray.
     Sheet {
         /// Refractive index.
         index: f32,
+        /// Share of light that passes, per color channel.
+        tint: Vec3,
     },
 }
 

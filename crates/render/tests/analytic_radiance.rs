@@ -49,7 +49,8 @@ fn white_and_clear_objects_pass_the_furnace_test() {
         opaque(white, SpecularLobe::Dielectric(1.5), 0.1, 0.0),
         opaque(white, SpecularLobe::Conductor, 0.4, 0.0),
         opaque(white, SpecularLobe::Dielectric(1.4), 0.3, 0.4),
-        Material::Glass { index: 1.5 },
+        opaque(white, SpecularLobe::Mixed { index: 1.5, metallic: 0.5 }, 0.5, 0.0),
+        Material::glass(1.5),
     ];
     for (i, material) in materials.iter().enumerate() {
         let mut builder = RenderSceneBuilder::new(Environment::constant(white), clear_water(), 0.0);
@@ -138,7 +139,7 @@ fn a_camera_in_a_drop_sees_out() {
 #[test]
 fn a_checkerboard_shows_both_colors_equally() {
     let checks = sessile_appearance::Texture::Checker(Vec3::ONE, Vec3::ZERO);
-    let color = ScaledTexture { texture: checks, scale: Vec2::splat(40.0) };
+    let color = ScaledTexture::new(checks, Vec2::splat(40.0));
     let parameters =
         BsdfParameters { color, alpha: 1.0, specular: SpecularLobe::None, transmittance: Vec3::ZERO, porosity: 0.0 };
     let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ONE), clear_water(), 0.0);

@@ -70,7 +70,7 @@ fn scene(
         Glass::Sheet => (rectangle(DVec3::ZERO, DVec3::X, DVec3::NEG_Z), false),
         Glass::Plate => (slab(DVec3::new(-0.5, -2e-3, -0.5), DVec3::new(0.5, 0.0, 0.5)), true),
     };
-    builder.solid(&mesh, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, closed, None);
+    builder.solid(&mesh, |_| DVec3::ZERO, &Material::glass(1.5), closed, None);
     builder.liquid(surface);
     let backdrop = Photograph::from_srgb([SIDE, SIDE], photo).cover([SIDE, SIDE], distance, WHITE);
     builder.backdrop(Some(Arc::new(backdrop)));

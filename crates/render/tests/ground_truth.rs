@@ -28,10 +28,10 @@ fn builder() -> RenderSceneBuilder {
 fn board(builder: &mut RenderSceneBuilder, height: f64, square: f64) {
     let board = rectangle(DVec3::Y * height, 0.4 * DVec3::X, -0.4 * DVec3::Z);
     let parameters = BsdfParameters {
-        color: ScaledTexture {
-            texture: Texture::Checker(Vec3::splat(0.8), Vec3::splat(0.1)),
-            scale: Vec2::splat((0.4 / square) as f32),
-        },
+        color: ScaledTexture::new(
+            Texture::Checker(Vec3::splat(0.8), Vec3::splat(0.1)),
+            Vec2::splat((0.4 / square) as f32),
+        ),
         alpha: 1.0,
         specular: SpecularLobe::None,
         transmittance: Vec3::ZERO,
@@ -44,7 +44,7 @@ fn board(builder: &mut RenderSceneBuilder, height: f64, square: f64) {
 fn sheet_and_board(height: f64, square: f64) -> RenderSceneBuilder {
     let mut builder = builder();
     let pane = rectangle(DVec3::ZERO, 0.4 * DVec3::X, -0.4 * DVec3::Z);
-    builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
+    builder.solid(&pane, |_| DVec3::ZERO, &Material::glass(1.5), false, None);
     board(&mut builder, height, square);
     builder
 }

@@ -15,10 +15,8 @@ fn sphere() -> RenderScene {
     let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), LiquidMaterial::water(), 0.0);
     let mut material = Material::of(sessile_scene::Look::Matte, None, glam::Vec2::splat(8.0));
     if let Material::Opaque(parameters) = &mut material {
-        parameters.color = ScaledTexture {
-            texture: Texture::Checker(Vec3::splat(0.6), Vec3::splat(0.2)),
-            scale: glam::Vec2::splat(8.0),
-        };
+        parameters.color =
+            ScaledTexture::new(Texture::Checker(Vec3::splat(0.6), Vec3::splat(0.2)), glam::Vec2::splat(8.0));
     }
     builder.solid(&rectangle(DVec3::ZERO, 8.0 * DVec3::X, -8.0 * DVec3::Z), |_| DVec3::ZERO, &material, false, None);
     builder.liquid(&liquid(&cap(1.2 * DVec3::Y, 1.0, std::f64::consts::PI, 24)));

@@ -54,10 +54,10 @@ fn drops() -> Surface {
 
 fn checkerboard() -> Material {
     Material::Opaque(BsdfParameters {
-        color: ScaledTexture {
-            texture: Texture::Checker(Vec3::new(0.62, 0.6, 0.56), Vec3::new(0.2, 0.21, 0.23)),
-            scale: Vec2::splat(40.0),
-        },
+        color: ScaledTexture::new(
+            Texture::Checker(Vec3::new(0.62, 0.6, 0.56), Vec3::new(0.2, 0.21, 0.23)),
+            Vec2::splat(40.0),
+        ),
         alpha: 1.0,
         specular: SpecularLobe::None,
         transmittance: Vec3::ZERO,
@@ -131,12 +131,30 @@ fn drops_on_a_sheet_match_the_path_tracer_from_both_sides() {
         // Uniform light, because the preview has no interreflection of the board.
         let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ONE), LiquidMaterial::water(), 0.0);
         let pane = rectangle(DVec3::ZERO, 0.02 * DVec3::X, -0.02 * DVec3::Z);
-        builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
+        builder.solid(&pane, |_| DVec3::ZERO, &Material::glass(1.5), false, None);
         let board = rectangle(-side * 10e-3 * DVec3::Y, 0.04 * DVec3::X, -0.04 * DVec3::Z);
         builder.solid(&board, |_| DVec3::ZERO, &checkerboard(), false, None);
         let camera = Camera::new(1e-3 * DVec3::new(1.0, side * 7.0, 3.0), DVec3::ZERO, 0.6);
         compare(if side > 0.0 { "front" } else { "back" }, builder, &drops(), &camera, 0.2, 0.6);
     }
+}
+
+/// A wide lens, focused on the drop in front: the board behind it is out of focus in both.
+#[test]
+fn depth_of_field_makes_the_preview_more_similar_to_the_path_tracer() {
+    let eye = 1e-3 * DVec3::new(0.5, 3.0, 9.0);
+    let sharp = Camera::new(eye, 1e-3 * DVec3::new(0.0, 0.2, 0.2), 0.6);
+    let soft = Camera { lens_radius: 0.6e-3, focus: Some(7.2e-3), ..sharp };
+    let builder = on_table(Environment::constant(Vec3::ONE));
+    let solids = builder.clone().build();
+    let mut with_liquid = builder;
+    with_liquid.liquid(&drops());
+    let traced = render_square(&with_liquid.build(), &soft, SIZE, 128);
+    let preview = |camera: &Camera| Preview::new(&solids).render(&solids, &drops(), camera, [SIZE, SIZE]);
+    let (found, without) = (similarity(&preview(&soft), &traced), similarity(&preview(&sharp), &traced));
+    assert!(found > 0.75 && found > without + 0.2, "similarity {found} with depth of field, {without} without");
+    let (bright, expected) = (mean(&preview(&soft)), mean(&traced));
+    assert!(((bright - expected) / expected).abs().max_element() < 0.1, "{bright} against {expected}");
 }
 
 /// A sun from the side: the drop's shadow, its caustic when the sun is low, and its highlight.

@@ -82,7 +82,7 @@ fn checkerboard(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     let mut builder = RenderSceneBuilder::new(Environment::studio(1.0), water(index), 0.0);
     let table = rectangle(DVec3::ZERO, 160.0 * MM * DVec3::X, -160.0 * MM * DVec3::Z);
     let checks = Texture::Checker(Vec3::new(0.78, 0.70, 0.58), Vec3::new(0.10, 0.13, 0.19));
-    let color = ScaledTexture { texture: checks, scale: Vec2::splat(80.0) };
+    let color = ScaledTexture::new(checks, Vec2::splat(80.0));
     let parameters = BsdfParameters {
         color,
         alpha: 0.3,
@@ -103,7 +103,7 @@ fn checkerboard(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
 fn window(index: f32, gap: f64) -> (RenderScene, Camera, f32) {
     let mut builder = RenderSceneBuilder::new(Environment::garden(1.0), water(index), 0.0);
     let pane = rectangle(DVec3::ZERO, 60.0 * MM * DVec3::X, 60.0 * MM * DVec3::Y);
-    builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: 1.5 }, false, None);
+    builder.solid(&pane, |_| DVec3::ZERO, &Material::glass(1.5), false, None);
     let drops = [
         (-1.0, 0.6, 3.3, 70.0),
         (5.2, 3.4, 1.6, 75.0),

@@ -43,6 +43,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod color_values;
 mod declare;
 mod diagnostics;
 mod field;

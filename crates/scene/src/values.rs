@@ -70,7 +70,7 @@ impl FieldValue for f64 {
 }
 
 /// A number without unit, finite.
-fn number(section: &Section<'_>, key: &Key, node: &Node) -> Option<f64> {
+pub(crate) fn number(section: &Section<'_>, key: &Key, node: &Node) -> Option<f64> {
     let name = key.name;
     let Some(value) = node.value.number() else {
         let help = match &node.value {

@@ -137,6 +137,7 @@ fn solid_shape(r: &mut Random, kind: u64) -> SolidShape {
 
 fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
     let mut at = -1.0;
+    let look = r.pick(Look::ALL);
     Solid {
         name: if r.flip() { format!("solid{index}") } else { format!("Körper {index}.b") },
         material: r.pick(&["wax", "my glass", "étain"]).to_owned(),
@@ -149,7 +150,12 @@ fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
                 MotionKey { at, shift: r.vector(), rotate: r.vector() }
             })
             .collect(),
-        look: r.pick(Look::ALL),
+        look,
+        texture_tiling: Tiling(if r.flip() { [0.25 + r.unit(); 2] } else { [1.0 + r.unit(), 3.0] }),
+        texture_rotation: r.angle(),
+        color: r.maybe(|r| SurfaceColor([r.unit(), 0.0, 1.0])),
+        roughness_look: r.maybe(Random::unit).filter(|_| look != Look::Glass),
+        metallic: r.maybe(Random::unit).filter(|_| look != Look::Glass),
         texture: r.maybe(|r| {
             if r.flip() { Texture::Image("/t/tiles.png".into()) } else { Texture::Pattern(r.pick(TexturePattern::ALL)) }
         }),
@@ -271,7 +277,7 @@ fn camera(r: &mut Random) -> Camera {
         look_at: if look_at == position { None } else { look_at },
         fov: r.angle(),
         follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
-        aperture: r.maybe(Random::positive).unwrap_or(0.0),
+        aperture: r.maybe(Random::positive),
         blades: r.below(17) as u32,
         focus: r.maybe(Random::positive),
     }
@@ -391,7 +397,7 @@ fn scene(seed: u64) -> Scene {
         camera: camera(r),
         lights: lights(r),
         render: render(r),
-        output: Output { fields: r.flip() },
+        output: Output { fields: r.flip(), wet_size: r.maybe(|r| 16 + r.below(4081) as u32) },
     }
 }
 

@@ -43,6 +43,7 @@ use sessile_scene::types::Scene;
 use crate::build::{BuildError, Built, build};
 use crate::measuring::measure_frame;
 use crate::settle::{DropPose, Settling};
+use crate::wet_size::resized;
 
 /// A step that ends within this fraction of a frame interval before a frame counts as having
 /// reached it.
@@ -202,6 +203,9 @@ impl Stepper {
         timer.enter("build frame");
         let mut frame = self.model.frame();
         frame.time = self.time();
+        if let Some(size) = self.scene.output.wet_size {
+            frame.wet = frame.wet.iter().map(|map| resized(map, size)).collect();
+        }
         frame.liquid =
             frame.liquid.tessellate_if_few().map_err(|reason| MeasureError::Instance { frame: number, reason })?;
         timer.enter("measure");

@@ -90,7 +90,7 @@ fn solid_settings(job: &Job<'_>, materials: &ExportMaterials) -> Result<Vec<Valu
             "color": solid.color.to_array(),
             "texture": solid.texture,
             "roughness": solid.roughness(),
-            "metal": solid.metal,
+            "metallic": solid.metallic,
             "coat": solid.coat,
             "glass": solid.glass,
             "closed": solid.closed,

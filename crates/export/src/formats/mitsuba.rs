@@ -194,13 +194,15 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     let id = xml::text(&format!("solid-{}", material.name));
     if let Some(index) = material.glass {
         let kind = if material.closed { "dielectric" } else { "thindielectric" };
+        let tint = material.surface_tint();
+        let tint = if tint == Vec3::ONE { String::new() } else { rgb("specular_transmittance", tint) };
         return format!(
-            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>\n    \
+            "\n    <bsdf type=\"{kind}\" id=\"{id}\">\n        <float name=\"int_ior\" value=\"{index}\"/>{tint}\n    \
              </bsdf>\n"
         );
     }
     let dry = opaque(material, material.color, material.alpha, material.coat);
-    let Some(mask) = wet.filter(|_| !material.metal) else {
+    let Some(mask) = wet.filter(|_| !material.is_metal()) else {
         return format!("\n    <bsdf type=\"twosided\" id=\"{id}\">\n        {dry}\n    </bsdf>\n");
     };
     let mask = xml::text(mask);
@@ -224,10 +226,18 @@ fn opaque(material: &SolidMaterial, color: Vec3, alpha: f32, coat: Option<f32>) 
         }
         None => rgb(name, color),
     };
-    if material.metal {
-        return format!(
+    if material.metallic > 0.0 {
+        let metal = format!(
             "<bsdf type=\"roughconductor\"><string name=\"material\" value=\"none\"/><string name=\"distribution\" value=\"ggx\"/><float name=\"alpha\" value=\"{alpha}\"/>{}</bsdf>",
             color_input("specular_reflectance")
+        );
+        if material.is_metal() {
+            return metal;
+        }
+        let dielectric = opaque(&SolidMaterial { metallic: 0.0, ..material.clone() }, color, alpha, coat);
+        return format!(
+            "<bsdf type=\"blendbsdf\"><float name=\"weight\" value=\"{}\"/>{dielectric}{metal}</bsdf>",
+            material.metallic
         );
     }
     match coat {

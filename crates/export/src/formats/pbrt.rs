@@ -138,12 +138,12 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
         Some(_) => format!("\"texture reflectance\" {name}"),
         None => rgb("reflectance", material.color),
     };
+    let conductor = |alpha: f32| {
+        format!("\"conductor\" {} \"float roughness\" {alpha} \"bool remaproughness\" false", color_input())
+    };
     let opaque = |alpha: f32, coat: Option<f32>| {
-        if material.metal {
-            format!(
-                "\"conductor\" {} \"float roughness\" {alpha} \"bool remaproughness\" false",
-                rgb("reflectance", material.color)
-            )
+        if material.is_metal() {
+            conductor(alpha)
         } else if let Some(index) = coat {
             format!(
                 "\"coateddiffuse\" {} \"float roughness\" {alpha} \"bool remaproughness\" false \"float eta\" {index}",
@@ -161,24 +161,40 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
     };
     // In a named material the type is a parameter.
     let named = |description: &str| description.replacen('"', "\"string type\" \"", 1);
-    match (material.glass, wet.filter(|_| !material.metal)) {
-        (Some(index), _) => {
-            let kind = if material.closed { "dielectric" } else { "thindielectric" };
-            let _ = writeln!(text, "Material \"{kind}\" \"float eta\" {index}");
+    if let Some(index) = material.glass {
+        let kind = if material.closed { "dielectric" } else { "thindielectric" };
+        let _ = writeln!(text, "Material \"{kind}\" \"float eta\" {index}");
+        text += &mesh_shape(file);
+        return text;
+    }
+    // The material of a surface of this roughness and coat, defined under a name: a mixture of
+    // dielectric and metal needs the names of both.
+    let define = |name: &str, alpha: f32, coat: Option<f32>| {
+        let metallic = material.metallic;
+        if metallic <= 0.0 || material.is_metal() {
+            return format!("MakeNamedMaterial {name} {}\n", named(&opaque(alpha, coat)));
         }
-        (None, None) => {
-            let _ = writeln!(text, "Material {}", opaque(material.alpha, material.coat));
+        let [base, metal] = ["-base", "-metal"].map(|ending| format!("{}{ending}\"", &name[..name.len() - 1]));
+        format!(
+            "MakeNamedMaterial {base} {}\nMakeNamedMaterial {metal} {}\nMakeNamedMaterial {name} \
+             \"string type\" \"mix\" \"string materials\" [ {base} {metal} ] \"float amount\" {metallic}\n",
+            named(&opaque(alpha, coat)),
+            named(&conductor(alpha))
+        )
+    };
+    text += &define(&dry, material.alpha, material.coat);
+    match wet.filter(|_| !material.is_metal()) {
+        None => {
+            let _ = writeln!(text, "NamedMaterial {dry}");
         }
-        (None, Some(mask)) => {
+        Some(mask) => {
             let coat = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
-            let wet = named(&opaque(material.alpha.min(FILM_ALPHA), Some(coat)));
+            text += &define(&film, material.alpha.min(FILM_ALPHA), Some(coat));
             let _ = writeln!(
                 text,
                 "Texture {amount} \"float\" \"imagemap\" \"string filename\" {} \"string encoding\" \"linear\"\n\
-                 MakeNamedMaterial {dry} {}\nMakeNamedMaterial {film} {wet}\n\
                  Material \"mix\" \"string materials\" [ {dry} {film} ] \"texture amount\" {amount}",
                 pbrt::string(mask),
-                named(&opaque(material.alpha, material.coat)),
             );
         }
     }

@@ -260,8 +260,10 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     if let Some(index) = material.glass {
         let interior = if material.closed { format!("  interior {{ ior {index} }}\n") } else { String::new() };
         let reflection = if material.closed { "reflection { 0, 1 fresnel on }" } else { "reflection 0.06" };
+        let tint = material.surface_tint();
+        let filter = format!("rgbf <{}, {}, {}, 1>", tint.x, tint.y, tint.z);
         return format!(
-            "  texture {{ pigment {{ rgbt <1, 1, 1, 1> }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n\
+            "  texture {{ pigment {{ {filter} }} finish {{ ambient 0 diffuse 0 {reflection} conserve_energy }} }}\n\
              {interior}"
         );
     }
@@ -270,10 +272,11 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
             Some(file) => format!("image_map {{ png {} interpolate 2 }}", povray::string(file)),
             None => color(color_of),
         };
-        let finish = if material.metal {
+        let finish = if material.metallic > 0.0 {
             format!(
-                "ambient 0 diffuse 0 reflection {{ {} metallic }} specular 0.6 roughness {}",
-                color(color_of),
+                "ambient 0 diffuse {} reflection {{ {} metallic }} specular 0.6 roughness {}",
+                1.0 - material.metallic,
+                color(color_of * material.metallic),
                 alpha.max(0.001)
             )
         } else {
@@ -289,7 +292,7 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     };
     let dry = texture(material.color, material.alpha, material.coat);
     let mapping = if material.texture.is_some() || wet.is_some() { "uv_mapping " } else { "" };
-    let body = match wet.filter(|_| !material.metal) {
+    let body = match wet.filter(|_| !material.is_metal()) {
         Some(mask) => {
             let film = texture(material.wet_color(), FILM_ALPHA, Some(FILM_INDEX));
             let mask = povray::string(mask);

@@ -69,7 +69,7 @@ impl Layer<'_> {
         let dry = solid.roughness();
         let mut numbers = vec![
             ("inputs:ior", solid.glass.or(solid.coat).unwrap_or(1.5)),
-            ("inputs:metallic", f32::from(u8::from(solid.metal))),
+            ("inputs:metallic", solid.metallic),
             ("inputs:opacity", if solid.is_transparent() { 0.2 } else { 1.0 }),
         ];
         if wet.is_empty() {

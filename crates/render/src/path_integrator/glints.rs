@@ -79,7 +79,7 @@ impl PathState<'_> {
             let transmittance = self.shadow_transmittance(at, light.direction, light.distance);
             let halfway = (0.5 * (1.0 - self.ray.direction.dot(light.direction))).max(0.0).sqrt();
             let reflectance = reflectance(halfway, 1.0 / self.liquid_index);
-            let radiance = self.throughput * light.radiance * (reflectance * transmittance / (cone * light.pdf));
+            let radiance = self.throughput * light.radiance * transmittance * (reflectance / (cone * light.pdf));
             if radiance.is_finite() {
                 self.result.color += radiance;
             }

@@ -80,12 +80,12 @@ impl Shader<'_> {
                 let irradiance = self.base_irradiance(base, offset, bsdf.diffuse);
                 self.shade_base(drop, &at, &bsdf, irradiance, direction, index)
             }
-            Body::Sheet { index: sheet } => {
+            Body::Sheet { index: sheet, tint } => {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| r < 1.0);
                 let background = |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0, blur);
-                let behind = behind.map_or(Vec3::ZERO, background);
+                let behind = *tint * behind.map_or(Vec3::ZERO, background);
                 let reflected = || leave(at.point, reflect(direction, normal));
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }

@@ -9,6 +9,7 @@ use super::base_irradiance::BaseIrradiance;
 use super::prefiltered_light::{PrefilteredLight, blinn};
 use crate::backdrop_view::BackdropView;
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
+use crate::interfaces::surface_tint;
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 
 /// Maximum number of clear surfaces along a ray.
@@ -37,7 +38,7 @@ pub(super) struct Shader<'a> {
 pub(super) fn specular_and_rest(bsdf: &Bsdf, cosine: f32) -> (Option<(Ggx, Vec3)>, Vec3) {
     let Some(lobe) = bsdf.specular.filter(|lobe| lobe.f0.max_element() > MIN_F0) else { return (None, Vec3::ONE) };
     let albedo = lobe.albedo(cosine);
-    (Some((lobe, albedo)), (Vec3::ONE - albedo).max(Vec3::ZERO))
+    (Some((lobe, albedo)), bsdf.left_to_base(cosine))
 }
 
 impl Shader<'_> {
@@ -153,7 +154,7 @@ impl Shader<'_> {
     ) -> Vec3 {
         let mut ray = Ray { origin, direction, time: 0.5, origin_triangle };
         let mut index = index;
-        let mut left = 1.0;
+        let mut left = Vec3::ONE;
         for _ in 0..MAX_SURFACES {
             let hit = self.scene.intersect(&ray, f32::INFINITY);
             let t_max = hit.map_or(f32::INFINITY, |hit| hit.distance);
@@ -170,24 +171,25 @@ impl Shader<'_> {
             let cosine = -side * ray.direction.dot(at.normal);
             let next = match &self.scene.solids[solid as usize].body {
                 Body::Opaque(parameters) => return left * self.solid(&at, parameters, solid, -ray.direction),
-                Body::Sheet { index: sheet } => {
+                Body::Sheet { index: sheet, tint } => {
                     let r = sheet_reflectance(cosine, index, *sheet, 1.0);
-                    left *= 1.0 - r;
+                    left *= (1.0 - r) * *tint;
                     refract(ray.direction, side * at.normal, index)
                         .map(|refracted| (refracted, 1.0))
                         .filter(|_| r < 1.0)
                 }
-                Body::Glass { index: glass } => {
+                Body::Glass { index: glass, tint } => {
                     let (from, to) = if side > 0.0 { (index, *glass) } else { (*glass, 1.0) };
                     let normal =
                         if at.shading_normal.dot(side * ray.direction) < 0.0 { at.shading_normal } else { at.normal };
-                    left *= 1.0 - reflectance(-side * ray.direction.dot(normal), from / to);
+                    left *= surface_tint(*tint) * (1.0 - reflectance(-side * ray.direction.dot(normal), from / to));
                     refract(ray.direction, side * normal, from / to).map(|refracted| (refracted, to))
                 }
             };
             let Some((refracted, medium)) = next else {
                 // Total internal reflection: approximated by the blurred environment.
-                return left.max(0.5) * self.glossy(at.point, reflect(ray.direction, side * at.normal), 0.24);
+                return left.max(Vec3::splat(0.5))
+                    * self.glossy(at.point, reflect(ray.direction, side * at.normal), 0.24);
             };
             index = medium;
             ray = Ray { origin: at.point, direction: refracted, origin_triangle: Some(at.triangle), ..ray };
@@ -203,14 +205,14 @@ impl Shader<'_> {
         match self.scene.solids[solid as usize].body {
             // The photograph includes what the pane reflects.
             Body::Sheet { .. } if self.backdrop.is_some() => behind(),
-            Body::Sheet { index } => {
+            Body::Sheet { index, tint } => {
                 let r = sheet_reflectance(cosine, 1.0, index, 1.0);
-                r * reflected() + (1.0 - r) * behind()
+                r * reflected() + (1.0 - r) * tint * behind()
             }
-            Body::Glass { index } => {
+            Body::Glass { index, tint } => {
                 let smooth = if direction.dot(at.shading_normal) < 0.0 { at.shading_normal } else { normal };
                 let r = reflectance(-direction.dot(smooth), 1.0 / index);
-                r * self.light.radiance(reflect(direction, smooth)) + (1.0 - r) * behind()
+                r * self.light.radiance(reflect(direction, smooth)) + (1.0 - r) * surface_tint(tint) * behind()
             }
             Body::Opaque(_) => behind(),
         }

@@ -43,8 +43,10 @@ pub(super) struct ShadedPixel {
     pub coverage: f32,
     /// Whether it shows nothing but the backdrop.
     pub is_backdrop: bool,
-    /// Mean radius of the blur discs of its drops, in pixels; only where drops are shown alone.
+    /// Radius of its blur disc, in pixels: the mean of its drops where drops are shown alone.
     pub blur_radius: f32,
+    /// Inverse depth of the nearest of its samples, in 1/m; 0 for the environment.
+    pub near: f32,
 }
 
 impl View<'_> {
@@ -79,14 +81,31 @@ impl View<'_> {
                 return self.shade_drops(place(at), at, &seen);
             }
             let drops = seen.owner[at].iter().filter(|owner| matches!(owner, Visible::Drop(_))).count();
+            let near = self.nearest(at, &seen, glass.as_ref());
+            let blur_radius = self.lens.blur_radius(1.0 / near) / self.lens.pixel_height(self.size.y);
             ShadedPixel {
+                near,
+                blur_radius,
                 color: self.shade_pixel(place(at), at, &seen, glass.as_ref(), light[at]),
                 coverage: drops as f32 / SAMPLES as f32,
                 is_backdrop: self.is_backdrop(place(at), at, &seen, glass.as_ref()),
-                blur_radius: 0.0,
             }
         };
         (rect, (0..seen.near.len()).map(pixel).collect())
+    }
+
+    /// Inverse depth of what a pixel shows: the nearest of its samples, bodies of glass included.
+    /// What lies behind a pane is not in its plane.
+    fn nearest(&self, at: usize, seen: &VisibilityBuffer, glass: Option<&VisibilityBuffer>) -> f32 {
+        let opaque = seen.near[at].max_element();
+        let bodies = glass.map_or(0.0, |glass| {
+            let is_body = |sample: &usize| match glass.owner[at][*sample] {
+                Visible::Solid(solid) => self.shader.scene.is_glass_body(solid),
+                _ => false,
+            };
+            (0..SAMPLES).filter(is_body).map(|sample| glass.near[at][sample]).fold(0.0, f32::max)
+        });
+        opaque.max(bodies)
     }
 
     /// The drops of a pixel alone.
@@ -207,7 +226,7 @@ impl View<'_> {
             self.shader.glass(&surface, solid, direction, || match self.shader.scene.solids[solid as usize].body {
                 // Drops on the far side of a glass body are shown without its refraction.
                 Body::Glass { .. } if self.shader.backdrop.is_some() && self.is_undeviated(direction) => behind(),
-                Body::Glass { index } if !matches!(owners[sample], Visible::Drop(_)) => {
+                Body::Glass { index, .. } if !matches!(owners[sample], Visible::Drop(_)) => {
                     let smooth = if direction.dot(surface.shading_normal) < 0.0 {
                         surface.shading_normal
                     } else {

@@ -68,8 +68,8 @@ impl RenderSceneBuilder {
         let index = self.solids.len() as u32;
         let body = match material {
             Material::Opaque(parameters) => Body::Opaque(parameters.clone()),
-            Material::Glass { index } if closed => Body::Glass { index: *index },
-            Material::Glass { index } => Body::Sheet { index: *index },
+            Material::Glass { index, tint } if closed => Body::Glass { index: *index, tint: *tint },
+            Material::Glass { index, tint } => Body::Sheet { index: *index, tint: *tint },
         };
         self.solids.push(RenderSolid { body, wet: wet.and_then(WetLayer::new) });
         let normals = creased_normals(mesh);

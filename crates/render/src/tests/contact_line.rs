@@ -76,7 +76,7 @@ fn a_wet_slab_of_glass_has_the_transmittance_of_its_interfaces() {
     let below = Environment::from_lat_long(LatLong::new(width, height, rows.collect()).unwrap(), 1.0);
     let mut builder = RenderSceneBuilder::new(below, clear_water(), 0.0);
     let body = slab(DVec3::new(-0.2, -2e-3, -0.2), DVec3::new(0.2, 0.0, 0.2));
-    builder.solid(&body, |_| DVec3::ZERO, &Material::Glass { index: GLASS }, true, None);
+    builder.solid(&body, |_| DVec3::ZERO, &Material::glass(GLASS), true, None);
     builder.liquid(&liquid(&rectangle(DVec3::Y * 1e-3, 0.4 * DVec3::X, -0.4 * DVec3::Z)));
     let scene = builder.build();
     let paths = PathSettings { max_depth: 200, ..PathSettings::default() };

@@ -42,7 +42,7 @@ fn layer(height: f64) -> Surface {
 fn sheet_with(environment: Environment, water: Option<&Surface>) -> RenderScene {
     let mut builder = RenderSceneBuilder::new(environment, clear_water(), 0.0);
     let pane = rectangle(DVec3::ZERO, 0.2 * DVec3::X, -0.2 * DVec3::Z);
-    builder.solid(&pane, |_| DVec3::ZERO, &Material::Glass { index: GLASS }, false, None);
+    builder.solid(&pane, |_| DVec3::ZERO, &Material::glass(GLASS), false, None);
     if let Some(water) = water {
         builder.liquid(water);
     }

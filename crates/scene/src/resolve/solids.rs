@@ -12,7 +12,7 @@ use crate::schema::Key;
 use crate::source::Place;
 use crate::suggest::nearest;
 use crate::tree::shortened;
-use crate::types::{MeshScale, Solid, plane_axes};
+use crate::types::{Look, MeshScale, Solid, plane_axes};
 use crate::units::is_sensible;
 use crate::values::increasing;
 
@@ -162,6 +162,21 @@ pub(crate) fn check_solid(section: &Section<'_>, solid: &mut Solid) {
     }
     places.entry(solid.name.clone()).or_insert(place);
     check_motion(section);
+    check_look(section, solid);
+}
+
+/// Records keys of the look that clear glass does not have.
+fn check_look(section: &Section<'_>, solid: &Solid) {
+    if solid.look != Look::Glass {
+        return;
+    }
+    for key in ["roughness_look", "metallic"].into_iter().filter(|key| section.has(key)) {
+        section.cx.error(
+            Diagnostic::new(&section.place_of(key), format!("`{key}` does not apply to look = \"glass\""))
+                .label("clear glass is smooth, and no metal; it has a `color` only")
+                .help("choose another look, e.g. look = \"plastic\", or remove the key"),
+        );
+    }
 }
 
 /// Records motion keys whose times do not increase.

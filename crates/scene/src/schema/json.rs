@@ -162,6 +162,14 @@ fn value_type(value: &ValueType) -> Json {
         }
         ValueType::Direction => triple(Range::Any),
         ValueType::Color => json!({ "anyOf": [number(Range::NotNegative), triple(Range::NotNegative)] }),
+        ValueType::SurfaceColor => {
+            let hex = json!({ "type": "string", "title": "an sRGB color, e.g. #aabbcc" });
+            json!({ "anyOf": [hex, triple(Range::Closed(0.0, 1.0))] })
+        }
+        ValueType::Tiling => {
+            let pair = json!({ "type": "array", "items": number(Range::Positive), "minItems": 2, "maxItems": 2 });
+            json!({ "anyOf": [number(Range::Positive), pair] })
+        }
         ValueType::Word(names) => json!({ "type": "string", "enum": names }),
         ValueType::Table(inner) => table(inner),
         ValueType::List(inner) => json!({ "type": "array", "items": table(inner) }),

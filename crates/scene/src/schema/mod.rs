@@ -117,6 +117,10 @@ pub(crate) enum ValueType {
     Direction,
     /// A list of three numbers, or one number for all three channels.
     Color,
+    /// An sRGB color: a list of three numbers from 0 to 1, or `"#aabbcc"`.
+    SurfaceColor,
+    /// A positive number, or a list of two for u and v.
+    Tiling,
     /// One of these words.
     Word(&'static [&'static str]),
     /// The path of a file, e.g. "an image file".

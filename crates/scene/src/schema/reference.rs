@@ -37,6 +37,8 @@ fn type_words(value: &ValueType) -> String {
         ValueType::QuantityPair(kind, _) => format!("list of two, {}", quantity(kind)),
         ValueType::Direction => "three numbers, a direction".into(),
         ValueType::Color => "one or three numbers, zero or more".into(),
+        ValueType::SurfaceColor => "three numbers from 0 to 1 (sRGB); or `\"#aabbcc\"`".into(),
+        ValueType::Tiling => "one or two positive numbers".into(),
         ValueType::Word(words) => words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "),
         ValueType::File(what) | ValueType::Name(what) => format!("name of {what}"),
         ValueType::Table(_) => "table".into(),

@@ -243,5 +243,11 @@ section! {
             Value("false"),
             "volume model: write level set, velocity and pressure with every frame"
         ),
+        /// Texels along the longer side of the wet maps; `None` for the model's own resolution.
+        pub wet_size: Option<u32> = key(
+            Integer(16, 4096),
+            Derived("the model's own"),
+            "texels along the longer side of the wet maps"
+        ),
     }
 }

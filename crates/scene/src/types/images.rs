@@ -41,6 +41,8 @@ words! {
         Skin = "skin",
         /// Gray, diffuse.
         Matte = "matte",
+        /// Dark honed slate with a soft gloss.
+        Slate = "slate",
     }
 }
 
@@ -70,6 +72,14 @@ pub enum Texture {
     /// Absolute path of an image file.
     Image(PathBuf),
 }
+
+/// The color of a surface: sRGB, each channel from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceColor(pub [f64; 3]);
+
+/// Repeats of a texture along u and v.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tiling(pub [f64; 2]);
 
 words! {
     /// A built-in environment map.
@@ -130,10 +140,11 @@ section! {
             Derived("a fixed camera"),
             "drop to keep at the image center: its id, or the largest one"
         ),
-        /// Diameter of the lens aperture, in m; 0 for a pinhole camera.
-        pub aperture: f64 = image_key(
+        /// Diameter of the lens aperture, in m; 0 for a pinhole camera. `None`: a pinhole camera
+        /// where `position` is given or a pane is seen frontally, else slight depth of field.
+        pub aperture: Option<f64> = image_key(
             Quantity(&LENGTH, NotNegative),
-            Value("\"0 mm\""),
+            Derived("0 with `position` or before a pane; else 1/40 of the distance"),
             "diameter of the lens aperture; 0 for no depth of field"
         ),
         /// Number of blades of the aperture; below 3 it is round.

@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
-use super::{Look, Texture, TexturePattern};
+use super::{Look, SurfaceColor, Texture, TexturePattern, Tiling};
 use crate::declare::{section, variants};
 use crate::quantities::{ANGLE, LENGTH, TIME};
 use crate::resolve;
 use crate::resolve::materials::MaterialName;
 use crate::resolve::solids::UniqueName;
 use crate::schema::Default::{Derived, Required, Value};
-use crate::schema::Range::{Any, OpenClosed, Positive};
+use crate::schema::Range::{Any, Closed, OpenClosed, Positive};
 use crate::schema::ValueType::{
-    Boolean, Direction, File, List, Name, Number, OneOf, Quantity, Size, Text, Vector, Word,
+    Boolean, Direction, File, List, Name, Number, OneOf, Quantity, Size, SurfaceColor as SurfaceColorValue, Text,
+    Tiling as TilingValue, Vector, Word,
 };
 use crate::schema::{Key, image_key, key};
 
@@ -47,12 +48,43 @@ section! {
             "motion after `rotate` and `move`; linear between keys"
         ),
         /// Appearance.
-        pub look: Look = image_key(Word(Look::NAMES), Value("\"matte\""), "appearance"),
+        pub look: Look = image_key(Word(Look::NAMES), Value("\"slate\""), "appearance"),
         /// Texture that replaces the appearance's own color.
         pub texture: Option<Texture> = image_key(
             OneOf(&[Word(TexturePattern::NAMES), File("an image file")]),
             Derived("the look's own color"),
             "texture: a built-in pattern or an image file"
+        ),
+        /// Repeats of the texture along u and v.
+        pub texture_tiling: Tiling = image_key(
+            TilingValue,
+            Value("1"),
+            "repeats of an image along u and v, or a factor on the number of units of a pattern"
+        ),
+        /// Rotation of the texture about the middle of the texture coordinates, in rad,
+        /// counterclockwise seen from outside.
+        pub texture_rotation: f64 = image_key(
+            Quantity(&ANGLE, Any),
+            Value("\"0 deg\""),
+            "rotation of the texture, counterclockwise seen from outside"
+        ),
+        /// Color of the surface: of its base, of the metal, or of the light that glass transmits.
+        pub color: Option<SurfaceColor> = image_key(
+            SurfaceColorValue,
+            Derived("the look's own"),
+            "color of the surface; multiplies an image, replaces the light color of a pattern"
+        ),
+        /// Perceptual roughness r of the highlights: α = r².
+        pub roughness_look: Option<f64> = image_key(
+            Number(Closed(0.0, 1.0)),
+            Derived("the look's own"),
+            "roughness of the highlights, 0 (mirror) to 1 (matte): the GGX width is its square"
+        ),
+        /// Metalness, from 0 (dielectric) to 1 (metal).
+        pub metallic: Option<f64> = image_key(
+            Number(Closed(0.0, 1.0)),
+            Derived("the look's own"),
+            "0 for a dielectric, 1 for a metal whose reflection has the surface's color"
         ),
     } then resolve::solids::check_solid
 }

@@ -68,6 +68,11 @@ pub fn solid(name: &str, shape: SolidShape) -> Solid {
         motion: vec![],
         look: Look::Matte,
         texture: None,
+        texture_tiling: Tiling([1.0; 2]),
+        texture_rotation: 0.0,
+        color: None,
+        roughness_look: None,
+        metallic: None,
     }
 }
 

@@ -91,7 +91,7 @@ def solid_material(solid):
     links, nodes = material.node_tree.links, material.node_tree.nodes
     socket(shader, "Base Color").default_value = (*solid["color"], 1.0)
     socket(shader, "Roughness").default_value = solid["roughness"]
-    socket(shader, "Metallic").default_value = float(solid["metal"])
+    socket(shader, "Metallic").default_value = solid["metallic"]
     if solid["glass"] is not None:
         socket(shader, "Transmission Weight", "Transmission").default_value = 1.0
         # A pane is an open mesh, so it must not refract light.
@@ -102,7 +102,7 @@ def solid_material(solid):
     if solid["texture"]:
         color = image_node(material, os.path.join(FILES, solid["texture"]), False).outputs["Color"]
         links.new(color, socket(shader, "Base Color"))
-    if solid["wet"] and not solid["metal"]:
+    if solid["wet"] and solid["metallic"] < 1.0:
         mask = image_node(material, os.path.join(FILES, solid["wet"]["first"]), True, solid["wet"]["sequence"])
         smooth = nodes.new("ShaderNodeMapRange")
         smooth.inputs["To Min"].default_value = solid["roughness"]

@@ -59,7 +59,7 @@ impl Document<'_> {
             "name": solid.name,
             "pbrMetallicRoughness": {
                 "baseColorFactor": if solid.texture.is_some() { color(Vec3::ONE) } else { color(solid.color) },
-                "metallicFactor": u8::from(solid.metal),
+                "metallicFactor": solid.metallic,
                 "roughnessFactor": solid.roughness()
             },
             "doubleSided": !solid.closed
