@@ -1,6 +1,7 @@
 //! Liquid that is cut off or shrunk by hand.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 
 use crate::fluid::Fluid;
 use crate::state::State;
@@ -48,7 +49,7 @@ impl Fluid {
 
     /// Shifts the surface of a drop inward until it has lost a share of its volume; returns that
     /// volume, in cells. φ must be reinitialized afterwards.
-    pub fn shrink_drop(&mut self, id: u32, share: f64) -> f64 {
+    pub fn shrink_drop(&mut self, id: DropId, share: f64) -> f64 {
         let State { grid, phi, drops, .. } = &mut self.state;
         let labels = drops.labels.values();
         let cells: Vec<_> = grid.tiles.indices().filter(|&index| labels[index].id() == Some(id)).collect();

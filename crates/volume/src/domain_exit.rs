@@ -4,6 +4,7 @@
 //! surface tension of the cut. Only what lies `exit_margin` cells outside is removed from it.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 
 use crate::drops::Label;
 use crate::fluid::Fluid;
@@ -63,7 +64,7 @@ impl Fluid {
     }
 
     /// Removes a drop; returns its volume, in cells.
-    pub fn remove_drop(&mut self, id: u32) -> f64 {
+    pub fn remove_drop(&mut self, id: DropId) -> f64 {
         let State { grid, phi, drops, since_redistance, .. } = &mut self.state;
         let label = Label::drop(id);
         let Some(target) = drops.target_mut(id) else { return 0.0 };

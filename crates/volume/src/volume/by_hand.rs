@@ -7,6 +7,7 @@
 //! film, so none is left. What is taken comes off the drops' target volumes.
 
 use glam::DVec3;
+use sessile_frames::DropId;
 use sessile_model::{InteractionError, Region, Stroke, Tool, check_added};
 use sessile_numerics::sphere_radius;
 use sessile_world::{Emission, PlacedSource};
@@ -55,7 +56,7 @@ impl Volume {
     }
 
     /// The drop at a point or around it.
-    fn drop_near(&self, at: DVec3, radius: f64) -> Option<u32> {
+    fn drop_near(&self, at: DVec3, radius: f64) -> Option<DropId> {
         let axes = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z];
         let around = PROBES.iter().flat_map(|&share| axes.map(|axis| at + axis * (share * radius)));
         std::iter::once(at).chain(around).find_map(|point| drop_at(&self.fluid.state, point))
@@ -65,7 +66,7 @@ impl Volume {
     pub(super) fn take_by_hand(&mut self, region: &Region, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
         let is_inside = |at: DVec3| at.distance(region.center) <= region.radius;
-        let ids: Vec<u32> = self.fluid.state.drops.targets.iter().map(|target| target.id).collect();
+        let ids: Vec<DropId> = self.fluid.state.drops.targets.iter().map(|target| target.id).collect();
         let mut taken = 0.0;
         for id in ids {
             if !is_inside(self.center_of_cells(id)) {
