@@ -19,7 +19,7 @@ async function rows(model, count) {
 
 /** Twenty drops on a vertical glass. */
 function window20(fidelity) {
-  const drop = (k) => `[[drops]]\nshape = "cap"\non = "glass"\nat = "${(k % 5) * 10 - 20} ${Math.floor(k / 5) * 10 - 15} mm"\nvolume = "${4 + (k % 3)} uL"\ncontact_angle = "60 deg"\n`;
+  const drop = (k) => `[[drops]]\nshape = "cap"\non = "glass"\ncenter = "${(k % 5) * 10 - 20} ${Math.floor(k / 5) * 10 - 15} 0 mm"\nvolume = "${4 + (k % 3)} uL"\ncontact_angle = "60 deg"\n`;
   const drops = Array.from({ length: 20 }, (_, k) => drop(k)).join("");
   return Sessile.load(`model = "surface"\n${fidelity}${TIME}[resolution]\nedge = "0.5 mm"\n${GLASS.replace("SIZE", "80 60")}${drops}`);
 }

@@ -11,12 +11,16 @@ function show(image) {
   const small = lens.getContext("2d"); // a drop shows the world behind it upside down
   small.setTransform(-1, 0, 0, -1, 64, 64);
   small.beginPath(), small.arc(32, 32, 32, 0, 7), small.clip(), small.drawImage(photo, 0, 0, 64, 64);
+  const shade = small.createRadialGradient(32, 36, 12, 32, 32, 32);
+  shade.addColorStop(0, "#fff3"), shade.addColorStop(0.6, "#0000"), shade.addColorStop(1, "#0009");
+  small.fillStyle = shade, small.fillRect(0, 0, 64, 64);
 }
 const sky = pen.createLinearGradient(0, 0, 0, canvas.height);
 ["#bcd3e6", "#5e7d94", "#2c3a2c"].forEach((color, k) => sky.addColorStop(k / 2, color));
 pen.fillStyle = sky, pen.fillRect(0, 0, canvas.width, canvas.height), show(canvas);
 document.getElementById("file").onchange = async (event) => show(await createImageBitmap(event.target.files[0]));
 
+rain.step(3); // it has been raining for a while
 let last = null;
 canvas.onpointermove = ({ offsetX, offsetY, buttons, timeStamp }) => {
   const at = [(offsetX / canvas.clientWidth - 0.5) * 0.16, (0.5 - offsetY / canvas.clientHeight) * 0.09, 0];

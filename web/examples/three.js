@@ -58,6 +58,7 @@ function show({ time, drops: values, poses }) {
   document.getElementById("state").value = `${time.toFixed(1)} s, ${drops.count} drops`;
 }
 renderer.setAnimationLoop(() => renderer.render(scene, camera));
+await simulation.step(1); // it has been raining for a while
 for (;;) {
   await simulation.step(1 / 60);
   show(await simulation.view());

@@ -1,8 +1,8 @@
 //! Digests of short simulations, for comparison with the same ones in WebAssembly
 //! (`scripts/check-web`).
 //!
-//! Usage: digests CASES SCENES. Prints one line per case: its name, and digests at the start, in the
-//! middle and at the end. In the middle gravity is tilted, a drop added, a stroke wiped and the
+//! Usage: digests CASES SCENES. Prints one line per case: its name, and digests at the start, in
+//! the middle and at the end. In the middle gravity is tilted, a drop added, a stroke wiped and the
 //! first solid's material changed.
 
 use std::path::Path;
@@ -13,14 +13,16 @@ use sessile_model::{Stroke, Tool};
 use sessile_wasm::Simulation;
 
 fn main() -> Result<(), String> {
-    let [cases, scenes] = std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "digests CASES SCENES")?;
+    let [cases, scenes] =
+        std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "digests CASES SCENES")?;
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let cases: Vec<serde_json::Value> =
         serde_json::from_str(&read(Path::new(&cases))?).map_err(|error| error.to_string())?;
     for case in &cases {
         let word = |key: &str| case[key].as_str().unwrap_or_default();
         let mut text = read(&Path::new(&scenes).join(word("scene")))?;
-        if let [from, to] = &case["change"].as_array().map_or([""; 2], |pair| [0, 1].map(|k| pair[k].as_str().unwrap_or("")))
+        if let [from, to] =
+            &case["change"].as_array().map_or([""; 2], |pair| [0, 1].map(|k| pair[k].as_str().unwrap_or("")))
             && !from.is_empty()
         {
             text = text.replacen(*from, to, 1);

@@ -130,7 +130,7 @@ thread_local! {
 /// Address of the message of a panic.
 #[unsafe(no_mangle)]
 extern "C" fn sessile_panic() -> *const u8 {
-    PANIC.with_borrow(|panic| panic.as_ptr())
+    PANIC.with_borrow(Vec::as_ptr)
 }
 
 /// Length of the message of a panic, in bytes.
@@ -322,8 +322,8 @@ extern "C" fn sessile_notices() -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn sessile_mesh(solid: usize) -> i32 {
     run(|simulation, _| {
-        let (positions, uvs, triangles) = simulation.mesh(solid)?;
-        Ok(vec![Slot::Floats(positions), Slot::Floats(uvs), Slot::Indices(triangles)])
+        let mesh = simulation.mesh(solid)?;
+        Ok(vec![Slot::Floats(mesh.positions), Slot::Floats(mesh.uvs), Slot::Indices(mesh.triangles)])
     })
 }
 

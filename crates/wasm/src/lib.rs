@@ -1,5 +1,5 @@
-//! The models `pane`, `droplet` and `surface` as a WebAssembly module, for the npm package `sessile`
-//! (`web/`).
+//! The models `pane`, `droplet` and `surface` as a WebAssembly module, for the npm package
+//! `sessile` (`web/`).
 //!
 //! [`Simulation`] is what the module does; it has no files, no clock and no threads, and gives the
 //! same bits natively and in a browser. `exports` are its functions as JavaScript calls them.
@@ -18,7 +18,9 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod exports;
 mod simulation;
 
-pub use simulation::{Simulation, THICK_FILM};
+pub use simulation::{FlatMesh, Simulation, THICK_FILM};

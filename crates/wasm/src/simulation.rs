@@ -27,6 +27,17 @@ pub struct Simulation {
     view: View,
 }
 
+/// A mesh as flat arrays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlatMesh {
+    /// Three numbers per vertex, in m.
+    pub positions: Vec<f32>,
+    /// Two numbers per corner of a triangle; empty without texture coordinates.
+    pub uvs: Vec<f32>,
+    /// Three vertices per triangle.
+    pub triangles: Vec<u32>,
+}
+
 impl Simulation {
     /// Reads a scene and builds its model at time 0. Meshes and images come from `files`.
     pub fn load(text: &str, files: InMemory) -> Result<Self, String> {
@@ -183,13 +194,12 @@ impl Simulation {
         notices
     }
 
-    /// A solid's mesh in its rest pose: positions and corner texture coordinates as numbers, and
-    /// vertex indices of triangles.
-    pub fn mesh(&self, solid: usize) -> Result<(Vec<f32>, Vec<f32>, Vec<u32>), String> {
+    /// A solid's mesh in its rest pose.
+    pub fn mesh(&self, solid: usize) -> Result<FlatMesh, String> {
         let mesh = self.solid(solid)?.mesh();
         let positions = mesh.positions.iter().flat_map(|p| p.as_vec3().to_array()).collect();
         let uvs = mesh.corner_uvs.iter().flatten().flat_map(|uv| uv.as_vec2().to_array()).collect();
-        Ok((positions, uvs, mesh.triangles.iter().flatten().copied().collect()))
+        Ok(FlatMesh { positions, uvs, triangles: mesh.triangles.iter().flatten().copied().collect() })
     }
 
     /// The solids' poses: twelve numbers each, the three columns of the rotation and the
