@@ -16,7 +16,7 @@ const FRAMES: u32 = 90;
 
 fn main() -> Result<(), String> {
     println!("| window | frames of | frames/s | slowest frame | target |\n|---|---|---|---|---|");
-    measure("500 growing drops, surface, paper form", &growing_drops(500), 30.0)?;
+    measure("500 growing drops, surface, reproduction mode", &growing_drops(500), 30.0)?;
     for model in ["pane", "droplet"] {
         measure(&format!("20 000 drops, {model}"), &many_drops(model, 20_000), 60.0)?;
     }
@@ -59,7 +59,7 @@ fn many_drops(model: &str, count: usize) -> String {
 
 fn head(model: &str, more: &str, [width, height]: [u32; 2]) -> String {
     format!(
-        "model = \"{model}\"\n{more}[time]\nduration = \"10 s\"\nframe = \"33 ms\"\n\
+        "model = \"{model}\"\n{more}[time]\nduration = \"10 s\"\nframe = \"0.1 s\"\n\
          [materials.plastic]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"window\"\nmaterial = \"plastic\"\nnormal = [0, 0, 1]\nsize = \"{width} {height} mm\"\n"
     )

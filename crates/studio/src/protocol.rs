@@ -108,7 +108,8 @@ fn message(view: &View, world: &World, header: Header) -> Vec<u8> {
     out
 }
 
-/// The mesh of a solid of a run (0 for a session) in its rest pose: position, normal and texture coordinates of each corner.
+/// The mesh of a solid of a run (0 for a session) in its rest pose: position, normal and texture
+/// coordinates of each corner.
 pub(crate) fn mesh_message(solid: &Solid, run: usize) -> Vec<u8> {
     let mesh = solid.mesh();
     let is_shown = mesh.triangles.len() <= MAX_TRIANGLES;

@@ -26,7 +26,7 @@ use crate::upload::{UploadFolder, decode, scene_text};
 const TICKS: u32 = 120;
 /// The same for the volume model, whose steps are far shorter.
 const VOLUME_TICKS: u32 = 1920;
-/// The same for the surface model in its paper form, whose step is a frame of 1/30 s.
+/// The same for the surface model's reproduction mode, whose step is a frame of 1/30 s.
 const PAPER_TICKS: u32 = 30;
 /// States kept for undo, and their largest total size, in bytes.
 const MAX_STATES: usize = 24;
