@@ -186,15 +186,9 @@ impl Display<'_> {
             .collect()
     }
 
-    /// What a cell's drop is composed of, the largest part first: what moved there in the last pass,
-    /// on its way, and the water that it will meet at the end.
-    fn parts(
-        &self,
-        drop: &PaneDrop,
-        arrivals: &[Arrival],
-        substrate: &Substrate,
-        covered: f64,
-    ) -> Vec<PaneDrop> {
+    /// What a cell's drop is composed of, the largest part first: what moved there in the last
+    /// pass, on its way, and the water that it will meet at the end.
+    fn parts(&self, drop: &PaneDrop, arrivals: &[Arrival], substrate: &Substrate, covered: f64) -> Vec<PaneDrop> {
         if arrivals.is_empty() || covered >= 1.0 {
             return vec![*drop];
         }

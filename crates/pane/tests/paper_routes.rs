@@ -100,7 +100,9 @@ fn the_fine_grid_covers_the_whole_route() {
 fn balls(pane: &Pane) -> Vec<DVec3> {
     let frame = pane.frame();
     let of_instance = |instance: &sessile_shapes::Instance| match &instance.shape {
-        Shape::Metaballs(balls) => balls.iter().map(|ball| 1e3 * instance.frame.world_from_local(ball.center)).collect(),
+        Shape::Metaballs(balls) => {
+            balls.iter().map(|ball| 1e3 * instance.frame.world_from_local(ball.center)).collect()
+        }
         _ => Vec::new(),
     };
     support::instances(&frame).iter().flat_map(of_instance).collect()

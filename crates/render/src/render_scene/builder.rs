@@ -71,7 +71,8 @@ impl RenderSceneBuilder {
             Material::Glass { index } if closed => Body::Glass { index: *index },
             Material::Glass { index } => Body::Sheet { index: *index },
         };
-        self.solids.push(RenderSolid { body, wet: wet.and_then(WetLayer::new) });
+        let area = mesh.area() as f32;
+        self.solids.push(RenderSolid { body, area, wet: wet.and_then(|map| WetLayer::new(map, area)) });
         let normals = creased_normals(mesh);
         for (t, normals) in normals.into_iter().enumerate() {
             let corners = mesh.corners(t);
