@@ -72,13 +72,19 @@ fn make_panels(figure: &Figure, options: MakeOptions<'_>, stop: &AtomicBool) -> 
     let mut panels = (Vec::new(), Vec::new(), Vec::new());
     for panel in figure.panels {
         let scene = panel_scene(panel, options.quick)?;
-        let name = format!("{}-{}{}", figure.name, panel.name, if options.quick { "-quick" } else { "" });
+        let name = format!("{}-{}{}", figure.name, file_name(panel.name), if options.quick { "-quick" } else { "" });
         let run = simulate(&scene, &options.folder.join("runs").join(&name), options.threads, stop)?;
         panels.0.push(render_strip(panel, &scene, &run, &name, options, stop)?);
         panels.1.push(run);
         panels.2.push(scene.fidelity);
     }
     Ok(panels)
+}
+
+/// The name of a panel as part of a file name: letters, digits, dots and hyphens.
+fn file_name(panel: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    panel.split(|c: char| !plain(c)).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// The scene of a panel with its overrides.
@@ -189,6 +195,12 @@ fn measure(figure: &Figure, runs: &[PanelRun], fidelities: &[Fidelity]) -> Vec<M
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_files_have_no_spaces() {
+        assert_eq!(file_name("light from the right, 60°"), "light-from-the-right-60");
+        assert_eq!(file_name("gamma-0.05"), "gamma-0.05");
+    }
 
     #[test]
     fn strips_begin_with_the_first_frame_and_end_with_the_last() {

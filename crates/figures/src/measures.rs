@@ -3,10 +3,16 @@
 //! A measure is `None` if the run does not contain what it measures; the figure then counts as not
 //! reproduced.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 use sessile_frames::{DropMeasures, Event, FrameMeasures, RunFolder};
 use sessile_geometry::surface_modes::{amplitude_above, surface_modes};
 use sessile_numerics::sphere_radius;
+
+/// Density of water, in kg/m³, and gravity, in m/s², of scenes that do not set them.
+const WATER_DENSITY: f64 = 1000.0;
+const GRAVITY: f64 = 9.8;
 
 /// The run of a panel.
 pub struct PanelRun {
@@ -220,18 +226,63 @@ pub fn top_speed(run: &PanelRun, id: u32) -> Option<f64> {
     largest(same.map(|drop| drop.velocity.length()))
 }
 
-/// Angles from the top of a sphere at which drops leave it, in degrees.
-fn leaving_angles(run: &PanelRun, solid: &str, center: DVec3) -> Vec<f64> {
-    let mut angles = Vec::new();
-    for pair in run.frames.windows(2) {
-        let [before, after] = pair else { continue };
-        for drop in before.drops.iter().filter(|drop| drop.on.as_deref() == Some(solid)) {
-            if drop_of(after, drop.id).is_some_and(|later| later.on.is_none()) {
-                angles.push((drop.centroid - center).normalize_or_zero().y.acos().to_degrees());
+/// A sphere that drops slide off.
+pub struct SlippingOff {
+    /// Its name.
+    pub solid: &'static str,
+    /// Its center, in m.
+    pub center: DVec3,
+    /// Its radius, in m.
+    pub radius: f64,
+    /// Adhesion D, in Pa.
+    pub adhesion: f64,
+    /// Friction k_f, in kg/s.
+    pub friction: f64,
+}
+
+impl SlippingOff {
+    fn angle(&self, drop: &DropMeasures) -> f64 {
+        (drop.centroid - self.center).normalize_or_zero().y.acos()
+    }
+
+    /// Mean angle from the top at which drops leave it: half way between the last frame on it and
+    /// the first one off it, in rad.
+    fn measured(&self, run: &PanelRun) -> Option<f64> {
+        let mut angles = Vec::new();
+        for pair in run.frames.windows(2) {
+            let [before, after] = pair else { continue };
+            for drop in before.drops.iter().filter(|drop| drop.on.as_deref() == Some(self.solid)) {
+                if let Some(later) = drop_of(after, drop.id).filter(|later| later.on.is_none()) {
+                    angles.push(0.5 * (self.angle(drop) + self.angle(later)));
+                }
             }
         }
+        (!angles.is_empty()).then(|| angles.iter().sum::<f64>() / angles.len() as f64)
     }
-    angles
+
+    /// The angle that the law of fournier1998 gives, in rad: a drop at rest at the first frame's
+    /// angle slides with v' = g sin φ − k_f v/m and leaves where v²/R − g cos φ > D π r²/m, r being
+    /// the radius of a hemisphere of its volume.
+    fn predicted(&self, run: &PanelRun) -> Option<f64> {
+        const STEP: f64 = 1e-5;
+        let first = run.frames.first()?.drops.iter().find(|drop| drop.on.as_deref() == Some(self.solid))?;
+        let (mass, size) = (WATER_DENSITY * first.volume, sphere_radius(2.0 * first.volume));
+        let held = self.adhesion * PI * size * size / mass;
+        let (mut angle, mut speed) = (self.angle(first), 0.0);
+        while angle < PI {
+            speed += STEP * (GRAVITY * angle.sin() - self.friction * speed / mass);
+            angle += STEP * speed / self.radius;
+            if speed * speed / self.radius - GRAVITY * angle.cos() > held {
+                return Some(angle);
+            }
+        }
+        None
+    }
+
+    /// The measured angle less the predicted one, in degrees.
+    pub fn error(&self, run: &PanelRun) -> Option<f64> {
+        Some((self.measured(run)? - self.predicted(run)?).to_degrees())
+    }
 }
 
 /// Distance that drop `id` slides over the whole run, in mm.
@@ -244,12 +295,6 @@ pub fn distance_slid(run: &PanelRun, id: u32) -> Option<f64> {
 pub fn mass_ratio(run: &PanelRun) -> Option<f64> {
     let volumes = || run.frames.first().into_iter().flat_map(|frame| &frame.drops).map(|drop| drop.volume);
     Some(largest(volumes())? / -largest(volumes().map(|volume| -volume))?)
-}
-
-/// Mean angle from the top of a sphere at which drops leave it, in degrees.
-pub fn mean_leaving_angle(run: &PanelRun, solid: &str, center: DVec3) -> Option<f64> {
-    let angles = leaving_angles(run, solid, center);
-    (!angles.is_empty()).then(|| angles.iter().sum::<f64>() / angles.len() as f64)
 }
 
 /// Rows of fine spots that are wet between the highest and the lowest wet one, as a share of all

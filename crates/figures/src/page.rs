@@ -69,16 +69,28 @@ fn figure_section(html: &mut String, figure: &Figure, record: &FigureRecord) {
     if let Some(error) = &record.error {
         let _ = writeln!(html, "<p class=\"miss\">This figure failed: {}</p>", xml::text(error));
     }
+    // Variants of one image each stand side by side, sequences one above the other.
+    let side_by_side = record.panels.iter().all(|panel| panel.images.len() == 1);
+    *html += if side_by_side { "<div class=\"side\">\n" } else { "<div>\n" };
     for panel in &record.panels {
         strip(html, figure, panel);
     }
+    *html += "</div>\n";
     measures(html, &record.measures);
+    if let Some(shortfall) = figure.shortfall.filter(|_| !record.holds()) {
+        let _ = writeln!(html, "<p class=\"miss\">{}</p>", xml::text(shortfall));
+    }
     let seconds: f64 = record.panels.iter().map(|panel| panel.cpu_seconds).sum();
-    let size = if record.quick { " Reduced size: not a measurement of the full figure." } else { "" };
+    let settings = if record.quick {
+        "reduced (--quick): coarser and shorter than the scene as shipped. The values tell that the scene runs, not \
+         whether the figure is reproduced."
+    } else {
+        "as shipped"
+    };
     let _ = writeln!(
         html,
         "<dl><dt>stated by the paper</dt><dd>{}</dd><dt>chosen here</dt><dd>{}</dd>\
-         <dt>cost</dt><dd>{seconds:.0} CPU s of simulation.{size}</dd></dl>\n</section>",
+         <dt>settings</dt><dd>{settings}</dd><dt>cost</dt><dd>{seconds:.0} CPU s of simulation</dd></dl>\n</section>",
         xml::text(figure.stated),
         xml::text(figure.chosen)
     );
@@ -119,7 +131,7 @@ fn measures(html: &mut String, measures: &[MeasureRecord]) {
             (None, Some(max)) => format!("at most {}", number(max)),
             (None, None) => "–".to_owned(),
         };
-        let (class, verdict) = if measure.ok { ("ok", "holds") } else { ("miss", "missed") };
+        let (class, verdict) = if measure.ok { ("ok", "holds".to_owned()) } else { ("miss", missed(measure)) };
         let _ = writeln!(
             html,
             "<tr><td>{}</td><td>{}</td><td>{value}</td><td>{bounds}</td><td class=\"{class}\">{verdict}</td></tr>",
@@ -128,6 +140,14 @@ fn measures(html: &mut String, measures: &[MeasureRecord]) {
         );
     }
     *html += "</table>\n";
+}
+
+/// By how much a measure is missed.
+fn missed(measure: &MeasureRecord) -> String {
+    let Some(value) = measure.value else { return "missed".to_owned() };
+    let below = measure.min.map(|min| min - value).filter(|below| *below > 0.0);
+    let above = measure.max.map(|max| value - max).filter(|above| *above > 0.0);
+    below.or(above).map_or_else(|| "missed".to_owned(), |by| format!("missed by {}", number(by)))
 }
 
 /// Three significant digits.
@@ -162,12 +182,16 @@ mod tests {
         };
         let missed = FigureRecord { figure: "bunny".into(), measures: vec![measure], ..FigureRecord::default() };
         missed.write(folder.path()).unwrap();
+        let quick = FigureRecord { figure: "pipe".into(), quick: true, ..FigureRecord::default() };
+        quick.write(folder.path()).unwrap();
         let failed = FigureRecord { figure: "leaf".into(), error: Some("no <room>".into()), ..FigureRecord::default() };
         failed.write(folder.path()).unwrap();
         write_page(folder.path()).unwrap();
         let html = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
         assert!(html.contains("<td>length &lt; width</td>") && html.contains("at least 8"), "{html}");
-        assert!(html.contains("This figure failed: no &lt;room&gt;") && html.contains("0 of 2"), "{html}");
+        assert!(html.contains("missed by 5") && html.contains("<dd>as shipped</dd>"), "{html}");
+        assert!(html.contains("This figure failed: no &lt;room&gt;") && html.contains("1 of 3"), "{html}");
+        assert!(html.contains("<dd>reduced (--quick)"), "{html}");
         let json: serde_json::Value =
             serde_json::from_slice(&std::fs::read(folder.path().join("figures.json")).unwrap()).unwrap();
         assert_eq!(

@@ -49,14 +49,35 @@ pub struct CellDrop {
     pub has_moved: bool,
     /// Amount of water, in m³.
     pub volume: f64,
-    /// Part of it that the drop met in this cell when it moved here in the last pass, in m³.
-    pub met: f64,
 }
 
 impl CellDrop {
     /// Displacement of its last move, in cells.
     pub fn step(&self) -> DVec2 {
-        DVec2::new(f64::from(self.shift), -1.0)
+        step_of(self.shift)
+    }
+}
+
+/// Displacement of a move by `shift` columns, in cells.
+fn step_of(shift: i8) -> DVec2 {
+    DVec2::new(f64::from(shift), -1.0)
+}
+
+/// Water that moved into a cell in the last pass, and is shown on its way there until the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// The cell.
+    pub cell: CellIndex,
+    /// Sideways part of the move, in columns.
+    pub shift: i8,
+    /// Its volume, in m³.
+    pub volume: f64,
+}
+
+impl Arrival {
+    /// Displacement of the move, in cells.
+    pub fn step(&self) -> DVec2 {
+        step_of(self.shift)
     }
 }
 
@@ -73,6 +94,8 @@ pub struct Automaton {
     pub lost: f64,
     /// Bodies whose water has come into a cell of another one since the bodies were last labeled.
     pub absorbed: Vec<Absorbed>,
+    /// What moved in the last pass, by cell; several drops may move into one.
+    arrivals: Vec<Arrival>,
 }
 
 /// Water of one body in a cell of another.
@@ -93,6 +116,7 @@ pub struct AutomatonState {
     active: Vec<CellIndex>,
     last_wind: Option<DVec2>,
     lost: f64,
+    arrivals: Vec<Arrival>,
 }
 
 /// A move of a drop.
@@ -112,21 +136,22 @@ impl Automaton {
             last_wind: None,
             lost: 0.0,
             absorbed: Vec::new(),
+            arrivals: Vec::new(),
         }
     }
 
     /// The state that a checkpoint stores.
     pub fn save(&self) -> AutomatonState {
-        let Self { cells, active, last_wind, lost, .. } = self.clone();
-        AutomatonState { cells, active, last_wind, lost }
+        let Self { cells, active, last_wind, lost, arrivals, .. } = self.clone();
+        AutomatonState { cells, active, last_wind, lost, arrivals }
     }
 
     /// Restores a saved state; `false` if it belongs to another grid.
     pub fn restore(&mut self, state: AutomatonState) -> bool {
         let fits = state.cells.len() == self.cells.len();
         if fits {
-            let AutomatonState { cells, active, last_wind, lost } = state;
-            *self = Self { cells, active, last_wind, lost, absorbed: Vec::new() };
+            let AutomatonState { cells, active, last_wind, lost, arrivals } = state;
+            *self = Self { cells, active, last_wind, lost, absorbed: Vec::new(), arrivals };
         }
         fits
     }
@@ -164,6 +189,11 @@ impl Automaton {
     pub fn change(&mut self, cell: CellIndex, volume: f64) -> f64 {
         let drop = &mut self.cells[cell.get()];
         let change = volume.max(-drop.volume);
+        if change < 0.0 {
+            let kept = 1.0 + change / drop.volume;
+            let arrivals = self.arrivals.iter_mut().filter(|arrival| arrival.cell == cell);
+            arrivals.for_each(|arrival| arrival.volume *= kept);
+        }
         drop.volume += change;
         if drop.volume <= 0.0 {
             *drop = CellDrop::default();
@@ -186,11 +216,11 @@ impl Automaton {
         let (pull, shift) = pull_and_shift(wind);
         let row_of = |cell: CellIndex| substrate.column_and_row(cell).1;
         let (mut moves, mut count) = (Vec::new(), 0);
+        self.arrivals.clear();
         for row in active.chunk_by(|&a, &b| row_of(a) == row_of(b)) {
             moves.clear();
             for &from in row {
                 let drop = &mut self.cells[from.get()];
-                drop.met = 0.0;
                 let critical = if drop.moving { weights.dynamic_critical } else { weights.static_critical };
                 drop.moving = drop.id.is_some() && pull * drop.volume > critical && drop.volume > weights.residue;
                 if drop.moving {
@@ -201,21 +231,29 @@ impl Automaton {
             moves.iter().for_each(|step| self.commit(step, weights.residue));
             count += moves.len() as u64;
         }
+        self.arrivals.sort_by_key(|arrival| arrival.cell);
         count
+    }
+
+    /// What moved into a cell in the last pass.
+    pub fn arrivals_in(&self, cell: CellIndex) -> &[Arrival] {
+        let start = self.arrivals.partition_point(|arrival| arrival.cell < cell);
+        let count = self.arrivals[start..].partition_point(|arrival| arrival.cell == cell);
+        &self.arrivals[start..start + count]
     }
 
     /// Wets the fine spots along the routes of all drops that moved in the last pass, up to the
     /// `part` of them that has been covered.
     pub fn wet_routes(&self, substrate: &Substrate, context: &StepContext, part: f64) {
         let spots = f64::from(substrate.fine);
-        for &cell in self.active.iter().filter(|cell| self.cells[cell.get()].moving) {
-            let (drop, law) = (&self.cells[cell.get()], substrate.law(cell));
-            let Some(radius) = context.advancing_radius(law, drop.volume - drop.met) else { continue };
-            let (end, route) = (substrate.center_of(cell), drop.step() * substrate.cell_size);
+        for arrival in &self.arrivals {
+            let law = substrate.law(arrival.cell);
+            let Some(radius) = context.advancing_radius(law, arrival.volume) else { continue };
+            let (end, route) = (substrate.center_of(arrival.cell), arrival.step() * substrate.cell_size);
             // A disc per fine spot.
-            let count = (spots * drop.step().length() * part).ceil();
+            let count = (spots * arrival.step().length() * part).ceil();
             for k in 0..=count as u32 {
-                let ahead = (f64::from(k) / (spots * drop.step().length())).min(part);
+                let ahead = (f64::from(k) / (spots * arrival.step().length())).min(part);
                 substrate.wet_disc(end - route * (1.0 - ahead), radius, raggedness(law));
             }
         }
@@ -269,16 +307,15 @@ impl Automaton {
             return;
         };
         let target = &mut self.cells[to.get()];
-        let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, met: 0.0, ..drop };
+        let mut arrived = CellDrop { volume, moving: true, shift: step.shift, has_moved: true, ..drop };
         if let Some(present) = target.id {
             arrived.volume += target.volume;
-            // Several drops may move into a cell in one pass: the first one's route is shown.
-            arrived.met = target.volume;
             if drop.id != Some(present) {
                 self.absorbed.push(Absorbed { id: present, cell: to, volume: target.volume });
             }
         }
         *target = arrived;
+        self.arrivals.push(Arrival { cell: to, shift: step.shift, volume });
         self.active.push(to);
     }
 }

@@ -13,7 +13,7 @@ use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
 use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
 
-use crate::automaton::{Automaton, CellDrop};
+use crate::automaton::{Arrival, Automaton};
 use crate::bodies::Bodies;
 use crate::drops::PaneDrop;
 use crate::frame::PaneFrame;
@@ -21,6 +21,9 @@ use crate::motion::StepContext;
 use crate::parameters::PARAMETERS;
 use crate::physical::Physical;
 use crate::substrate::{CellIndex, Substrate, raggedness};
+
+/// Share of a cell's water below which it is rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// A drop of a frame.
 pub type Shown = (Instance, DropState);
@@ -171,11 +174,11 @@ impl Display<'_> {
             .map(|members| {
                 let largest = survivor(members.iter().map(|m| (member(m).1.volume, member(m).1.id)));
                 let parts = |(cell, drop): &(CellIndex, PaneDrop)| {
-                    self.parts(drop, &automaton.cells[cell.get()], substrate, covered)
+                    self.parts(drop, automaton.arrivals_in(*cell), substrate, covered)
                 };
-                let shown = parts(member(&members[largest]))[0].unwrap_or(member(&members[largest]).1);
+                let shown = parts(member(&members[largest]))[0];
                 let mut balls = Vec::new();
-                for drop in members.iter().flat_map(|m| parts(member(m))).flatten() {
+                for drop in members.iter().flat_map(|m| parts(member(m))) {
                     self.shape_of(&drop, substrate).push_balls(drop.position - shown.position, &mut balls);
                 }
                 let volume = members.iter().map(|m| member(m).1.volume).sum();
@@ -184,20 +187,29 @@ impl Display<'_> {
             .collect()
     }
 
-    /// A drop on its way from cell to cell, and the water that it will meet at its end.
-    fn parts(&self, drop: &PaneDrop, water: &CellDrop, substrate: &Substrate, covered: f64) -> [Option<PaneDrop>; 2] {
-        if !water.moving || covered >= 1.0 {
-            return [Some(*drop), None];
+    /// What a cell's drop is composed of, the largest part first: what moved there in the last
+    /// pass, on its way, and the water that it will meet at the end.
+    fn parts(&self, drop: &PaneDrop, arrivals: &[Arrival], substrate: &Substrate, covered: f64) -> Vec<PaneDrop> {
+        if arrivals.is_empty() || covered >= 1.0 {
+            return vec![*drop];
         }
         let law = substrate.law_at(drop.position);
         let of_volume = |volume: f64| {
             let radius = self.context.advancing_radius(law, volume).unwrap_or_else(|| ball_radius(volume));
             PaneDrop { volume, radius, merge_radius: (radius * law.overhang) as f32, ..*drop }
         };
-        let position = drop.position - water.step() * (substrate.cell_size * (1.0 - covered));
-        let met = PaneDrop { sliding: false, speed: 0.0, ..of_volume(water.met) };
-        let moving = PaneDrop { position, ..of_volume(water.volume - water.met) };
-        [Some(moving), (water.met > 0.0).then_some(met)]
+        let on_its_way = |arrival: &Arrival| PaneDrop {
+            position: drop.position - arrival.step() * (substrate.cell_size * (1.0 - covered)),
+            heading: arrival.step().normalize().as_vec2(),
+            ..of_volume(arrival.volume)
+        };
+        let mut parts: Vec<PaneDrop> = arrivals.iter().map(on_its_way).collect();
+        let met = drop.volume - arrivals.iter().map(|arrival| arrival.volume).sum::<f64>();
+        if met > ROUNDING * drop.volume {
+            parts.push(PaneDrop { sliding: false, has_moved: false, speed: 0.0, ..of_volume(met) });
+        }
+        parts.sort_by(|a, b| b.volume.total_cmp(&a.volume));
+        parts
     }
 }
 

@@ -6,6 +6,7 @@ use glam::DVec3;
 use sessile_frames::WetMap;
 use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;
+use sessile_shapes::Shape;
 
 /// A drop that moves straight down or diagonally (the affinity is uniform, ties are broken by
 /// impurities) on cells of 4 mm with 5 × 5 fine spots.
@@ -93,4 +94,48 @@ fn the_fine_grid_covers_the_whole_route() {
     assert!(lefts.len() > 30, "{} rows", lefts.len());
     let changes = lefts.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes > lefts.len() / 8, "the edge is straight: {lefts:?}");
+}
+
+/// Places of all metaballs on the pane, in mm.
+fn balls(pane: &Pane) -> Vec<DVec3> {
+    let frame = pane.frame();
+    let of_instance = |instance: &sessile_shapes::Instance| match &instance.shape {
+        Shape::Metaballs(balls) => {
+            balls.iter().map(|ball| 1e3 * instance.frame.world_from_local(ball.center)).collect()
+        }
+        _ => Vec::new(),
+    };
+    support::instances(&frame).iter().flat_map(of_instance).collect()
+}
+
+/// Two drops move into the cell between and below them, which holds some water: that stays until
+/// both arrive, on their own routes and at the same time.
+#[test]
+fn water_in_a_cell_stays_until_the_drops_that_move_there_arrive() {
+    let cap = |x: f64, y: f64, volume: f64| {
+        format!("[[drops]]\nshape = \"cap\"\non = \"pane\"\ncenter = \"{x} {y} 0 mm\"\nvolume = \"{volume} uL\"\n")
+    };
+    let text = format!(
+        "model = \"pane\"\nfidelity = \"paper\"\n[time]\nduration = \"2 s\"\nframe = \"0.01 s\"\n\
+         [materials.m]\nadvancing = \"80 deg\"\nreceding = \"40 deg\"\naffinity = 0.5\n\
+         [[solids]]\nname = \"pane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"60 80 mm\"\n\
+         [pane]\ncell = \"4 mm\"\nstatic_weight = \"4 uL\"\ndynamic_weight = \"2 uL\"\nresidue = \"0 uL\"\n\
+         pass = \"0.1 s\"\n{}{}{}",
+        cap(-4.0, 22.0, 6.0),
+        cap(4.0, 22.0, 5.0),
+        cap(0.0, 18.0, 2.0)
+    );
+    let mut pane = support::pane(&text);
+    let start = balls(&pane);
+    let near = |balls: &[DVec3], x: f64, y: f64| balls.iter().any(|ball| (ball.x - x).hypot(ball.y - y) < 0.8);
+    assert!([(-4.0, 22.0), (4.0, 22.0), (0.0, 18.0)].iter().all(|&(x, y)| near(&start, x, y)), "{start:.2?}");
+    for covered in [0.1, 0.5, 0.9] {
+        run(&mut pane, 0.1 * (1.0 + covered), 0.01);
+        let (balls, rest) = (balls(&pane), 4.0 * (1.0 - covered));
+        for (x, y) in [(-rest, 18.0 + rest), (rest, 18.0 + rest), (0.0, 18.0)] {
+            assert!(near(&balls, x, y), "at {covered} of the way nothing is at {x:.1} {y:.1} mm: {balls:.2?}");
+        }
+        let volume: f64 = pane.frame().drops.iter().map(|drop| drop.volume).sum();
+        assert!((volume / 13e-9 - 1.0).abs() < 1e-9, "{volume} m³");
+    }
 }

@@ -63,6 +63,8 @@ pub(crate) struct Face {
 pub(crate) struct RenderSolid {
     /// Its optical kind.
     pub body: Body,
+    /// Area of its surface, in m².
+    pub area: f32,
     /// Its wetness, if any.
     pub wet: Option<WetLayer>,
 }
@@ -183,7 +185,7 @@ impl RenderScene {
     /// Replaces the wet maps of the solids.
     pub(crate) fn set_wet(&mut self, maps: &[WetMap]) {
         for (index, solid) in self.solids.iter_mut().enumerate() {
-            solid.wet = maps.iter().find(|map| map.solid == index).and_then(WetLayer::new);
+            solid.wet = maps.iter().find(|map| map.solid == index).and_then(|map| WetLayer::new(map, solid.area));
         }
     }
 

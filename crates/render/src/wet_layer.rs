@@ -9,11 +9,14 @@ const MIN_FILM: f32 = 1e-7;
 /// Thickness per unit of a wet map's film values, in m.
 const FILM_UNIT: f32 = 1e-8;
 
-/// Thickness at which wet places without a film are drawn, in m: liquid that fills the roughness of
-/// a surface has no thickness in a map, but shows by its highlights and its edge.
-const RESIDUE: f32 = 12e-6;
+/// Thickness at which wet places without a film are drawn, in texels, and its bounds in m: liquid
+/// that fills the roughness of a surface has no thickness in a map, but shows by its highlights and
+/// its edge. What shows are slopes, so the thickness grows with the texels; light through a pane is
+/// bent by half of them.
+const RESIDUE: f32 = 0.06;
+const RESIDUE_BOUNDS: [f32; 2] = [12e-6, 60e-6];
 /// Relative variation of that thickness from texel to texel.
-const RESIDUE_VARIATION: f32 = 0.35;
+const RESIDUE_VARIATION: f32 = 0.5;
 
 /// A wet map, interpolated smoothly because the surface of a film is smooth up to its edge.
 ///
@@ -46,20 +49,29 @@ impl Wetness {
 }
 
 impl WetLayer {
-    /// A layer from a map; `None` if the map is inconsistent or dry.
-    pub fn new(map: &WetMap) -> Option<Self> {
+    /// A layer from a map of a solid with this surface area (in m²); `None` if the map is
+    /// inconsistent or dry.
+    pub fn new(map: &WetMap, area: f32) -> Option<Self> {
         let (width, height) = (map.width as usize, map.height as usize);
         let count = width.checked_mul(height)?;
         let sized = count > 0 && map.wetness.len() == count && map.film.len() == count;
         if !sized || map.wetness.iter().all(|&w| w == 0) {
             return None;
         }
-        let texel = |(index, (&wet, &film)): (usize, (&u16, &u16))| {
+        let [least, most] = RESIDUE_BOUNDS;
+        let residue = (RESIDUE * (area / count as f32).sqrt()).clamp(least, most);
+        let texel = |(&wet, &film): (&u16, &u16)| {
             let wet = f32::from(wet) / 65535.0;
-            Vec2::new(wet, if film > 0 { f32::from(film) * FILM_UNIT } else { wet * residue(index) })
+            Vec2::new(wet, if film > 0 { f32::from(film) * FILM_UNIT } else { wet * residue })
         };
-        let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).enumerate().map(texel).collect();
+        let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).map(texel).collect();
         smooth_film(&mut texels, width, height);
+        // Film that smoothing has brought onto dry texels keeps its volume.
+        let without_film = map.wetness.iter().zip(&map.film).map(|(&wet, &film)| wet > 0 && film == 0);
+        for (index, (texel, _)) in texels.iter_mut().zip(without_film).enumerate().filter(|(_, (_, without))| *without)
+        {
+            texel.y *= variation(index);
+        }
         Some(Self { width, height, texels })
     }
 
@@ -81,12 +93,12 @@ impl WetLayer {
     }
 }
 
-/// Thickness drawn at a wet texel without a film, in m.
-fn residue(texel: usize) -> f32 {
+/// Factor of the thickness that is drawn at a wet texel without a film.
+fn variation(texel: usize) -> f32 {
     // The top bits of a product with an odd constant: the same in every frame, without a pattern.
     let random =
         ((texel as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1u64 << 24) as f32;
-    RESIDUE * (1.0 + RESIDUE_VARIATION * (2.0 * random - 1.0))
+    1.0 + RESIDUE_VARIATION * (2.0 * random - 1.0)
 }
 
 /// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks;
@@ -132,6 +144,9 @@ fn knots(part: f32, count: usize) -> (i32, [f32; 4], [f32; 4]) {
 mod tests {
     use super::*;
 
+    /// Of a pane of 64 mm, in m².
+    const AREA: f32 = 0.064 * 0.064;
+
     fn map(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u16; 2]) -> WetMap {
         let texels: Vec<[u16; 2]> = (0..width * height).map(|i| texel(i % width, i / width)).collect();
         let [wetness, film] = [0, 1].map(|part| texels.iter().map(|t| t[part]).collect());
@@ -142,20 +157,20 @@ mod tests {
     fn wetness_and_film_slope_follow_the_map_with_v_up() {
         // Thickness grows by 100 units per row towards the top, over 32 rows; wet on the right.
         let map = map(32, 32, |x, y| [if x > 15 { 65535 } else { 0 }, 100 * (31 - y as u16)]);
-        let layer = WetLayer::new(&map).unwrap();
+        let layer = WetLayer::new(&map, AREA).unwrap();
         let middle = layer.at(Vec2::splat(0.5));
         assert!((middle.wet - 0.5).abs() < 1e-6 && (layer.at(Vec2::ONE).wet - 1.0).abs() < 1e-6);
         assert!((middle.film - 15.5e-6).abs() < 1e-10, "{middle:?}");
         assert!((middle.slope - Vec2::new(0.0, 32e-6)).length() < 1e-9, "{middle:?}");
         assert!(layer.at(Vec2::NAN).wet.is_finite());
-        assert!(WetLayer::new(&WetMap { wetness: vec![0; 1024], ..map.clone() }).is_none());
-        assert!(WetLayer::new(&WetMap { width: 3, ..map }).is_none());
+        assert!(WetLayer::new(&WetMap { wetness: vec![0; 1024], ..map.clone() }, AREA).is_none());
+        assert!(WetLayer::new(&WetMap { width: 3, ..map }, AREA).is_none());
     }
 
     #[test]
     fn a_block_of_film_is_smoothed_and_keeps_its_volume() {
         let block = map(24, 16, |x, y| if x < 4 && (6..10).contains(&y) { [65535, 1000] } else { [0, 0] });
-        let layer = WetLayer::new(&block).unwrap();
+        let layer = WetLayer::new(&block, AREA).unwrap();
         let volume: f32 = layer.texels.iter().map(|t| t.y).sum();
         assert!((volume / 16e-5 - 1.0).abs() < 1e-5, "{volume} m of film instead of 16 texels of 10 µm");
         assert!(layer.texels.iter().all(|t| t.y >= 0.0 && t.y < 0.9e-5));
@@ -167,19 +182,20 @@ mod tests {
     fn a_wet_path_without_a_film_is_drawn_with_a_thin_one_whose_edge_is_bent() {
         let wetness = (0..64 * 64).map(|k| if (24..40).contains(&(k % 64)) { u16::MAX } else { 0 }).collect();
         let map = WetMap { solid: 0, width: 64, height: 64, wetness, film: vec![0; 64 * 64] };
-        let layer = WetLayer::new(&map).expect("a wet map");
+        let layer = WetLayer::new(&map, AREA).expect("a wet map");
         assert!(layer.at(Vec2::splat(0.5)).is_film());
         assert_eq!(layer.at(Vec2::new(0.1, 0.5)).film, 0.0);
         // On a pane of 64 mm a texel is 1 mm.
         let [edge, inside] = [24.0, 32.3].map(|x: f32| layer.at(Vec2::new(x / 64.0, 0.503)).slope / 0.064);
-        assert!(edge.x > 2e-3 && edge.x < 2e-2, "{edge}");
-        assert!(inside.length() > 1e-5 && inside.length() < 0.5 * edge.length(), "{inside} and {edge}");
+        // A pane bends light by half the slope: what lies behind is displaced by more than 0.1°.
+        assert!(edge.x > 4e-3 && edge.x < 5e-2, "{edge}");
+        assert!(inside.length() > 4e-3 && inside.length() < 5e-2, "{inside} and {edge}");
     }
 
     #[test]
     fn the_slope_matches_the_thickness_and_is_continuous() {
         let map = map(9, 7, |x, y| [65535, (x * 37 + y * 91 + x * y * 53) as u16 % 400]);
-        let layer = WetLayer::new(&map).unwrap();
+        let layer = WetLayer::new(&map, AREA).unwrap();
         let step = 1e-3;
         let mut before = layer.at(Vec2::new(0.2, 0.4)).slope;
         for i in 0..400_u16 {

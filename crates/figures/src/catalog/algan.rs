@@ -14,6 +14,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "A drop slides onto another one and merges with it.",
         stated: "–",
         chosen: "volumes and places of the drops",
+        shortfall: None,
         panels: &[
             Panel { name: "physical", scene: "merge", sets: &[], quick: &[], strip: 5 },
             Panel {
@@ -36,6 +37,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "Algorithm 1: drops choose the neighboring cell by weight and affinity, meander down and merge.",
         stated: "Algorithm 1",
         chosen: "cells of 2 mm, critical weights 4 and 2 µL, residue 0.15 µL",
+        shortfall: None,
         panels: &[Panel { name: "paper", scene: "streams", sets: &[], quick: &["time.duration=\"4 s\""], strip: 4 }],
         checks: &[
             Check { measure: "merges", panel: 0, value: |runs| merges(&runs[0]), bound: AtLeast(10.0) },
@@ -49,6 +51,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "Along the whole route of a move the advancing front follows impurities within the size of a drop.",
         stated: "a finer grid on the route of a droplet",
         chosen: "cells of 4 mm with 5 × 5 fine spots, a pass every 120 ms",
+        shortfall: None,
         panels: &[Panel { name: "paper", scene: "fine-grid", sets: &[], quick: &[], strip: 4 }],
         checks: &[Check {
             measure: "wet rows of fine spots between the first and the last",
@@ -64,6 +67,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "Drops move to the cell that likes water the most: streams follow the pattern of affinity.",
         stated: "Algorithm 1",
         chosen: "an image with three winding channels, cells of 1.5 mm",
+        shortfall: None,
         panels: &[Panel { name: "paper", scene: "affinity", sets: &[], quick: &["time.duration=\"4 s\""], strip: 4 }],
         checks: &[Check {
             measure: "mean affinity image under wet spots over the image's mean",

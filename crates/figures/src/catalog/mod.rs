@@ -67,6 +67,8 @@ pub struct Figure {
     pub stated: &'static str,
     /// Parameters that the paper leaves open, as chosen here.
     pub chosen: &'static str,
+    /// Why measures are missed, if some are.
+    pub shortfall: Option<&'static str>,
     /// Panels, in the layout of the paper.
     pub panels: &'static [Panel],
     /// Measures with their bounds.

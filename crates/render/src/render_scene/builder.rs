@@ -71,7 +71,8 @@ impl RenderSceneBuilder {
             Material::Glass { index, tint } if closed => Body::Glass { index: *index, tint: *tint },
             Material::Glass { index, tint } => Body::Sheet { index: *index, tint: *tint },
         };
-        self.solids.push(RenderSolid { body, wet: wet.and_then(WetLayer::new) });
+        let area = mesh.area() as f32;
+        self.solids.push(RenderSolid { body, area, wet: wet.and_then(|map| WetLayer::new(map, area)) });
         let normals = creased_normals(mesh);
         for (t, normals) in normals.into_iter().enumerate() {
             let corners = mesh.corners(t);

@@ -110,34 +110,43 @@ fn drained_and_fed(wall: Wall, material: &str) -> Volume {
              [resolution]\ncell = \"{CELL} m\"\n\
              [materials.m]\nadvancing = \"84 deg\"\nreceding = \"55 deg\"\n{material}\n{}\
              [[emitters]]\nkind = \"feed\"\nat = \"{at}\"\nrate = \"-15 mm^2/s\"\nstop = \"80 ms\"\n\
-             [[emitters]]\nkind = \"feed\"\nat = \"{at}\"\nrate = \"24 mm^2/s\"\nstart = \"90 ms\"\n",
+             [[emitters]]\nkind = \"feed\"\nat = \"{at}\"\nrate = \"12 mm^2/s\"\nstart = \"90 ms\"\n",
             wall.tables(60.0),
         ),
     )
 }
 
 /// Angles at which the drop recedes, and advances over surface that it has left and beyond it.
+///
+/// The angle at which lines advance is the mean over the way that they cover: while a line is at
+/// rest the angle is between the two. Ground is wet for a front up to 0.6 cells behind where the
+/// line was first, and read 1.25 ahead of it.
 fn receding_and_advancing_angles(wall: Wall) -> [f64; 3] {
     let mut volume = drained_and_fed(wall, "wet_advancing = \"75 deg\"");
     let first = wall.half_width(&volume);
     run_to(&mut volume, 0.08);
     let receding = wall.angle(&volume);
     run_to(&mut volume, 0.09);
-    let drained = wall.half_width(&volume);
-    let (mut wet, mut dry) = (Vec::new(), Vec::new());
-    while dry.len() < 6 && volume.time() < 0.3 {
-        let until = volume.time() + 5e-3;
+    // Sums of angle times way, and of the way, over wet and over dry ground.
+    let (mut wet, mut dry) = ([0.0; 2], [0.0; 2]);
+    let (mut ends, mut angle) = (wall.contact_points(&volume), wall.angle(&volume));
+    while dry[1] < 4.0 * CELL && volume.time() < 0.5 {
+        let until = volume.time() + 1e-3;
         run_to(&mut volume, until);
-        let ends = wall.contact_points(&volume).map(f64::abs);
-        if wall.half_width(&volume) > drained + 0.3 * CELL && ends[0].max(ends[1]) < first - 1.5 * CELL {
-            wet.push(wall.angle(&volume));
-        } else if wall.half_width(&volume) > first + 0.5 * CELL && ends[0].min(ends[1]) > first - 0.5 * CELL {
-            dry.push(wall.angle(&volume));
+        let (ends_before, angle_before) = (ends, angle);
+        (ends, angle) = (wall.contact_points(&volume), wall.angle(&volume));
+        for (from, to) in ends_before.map(f64::abs).into_iter().zip(ends.map(f64::abs)) {
+            let is_wet = to < first - 2.0 * CELL;
+            if to > from && (is_wet || from > first) {
+                let sums = if is_wet { &mut wet } else { &mut dry };
+                sums[0] += 0.5 * (angle_before + angle) * (to - from);
+                sums[1] += to - from;
+            }
         }
     }
-    println!("wet {wet:.1?}, dry {dry:.1?}");
-    let mean = |angles: &[f64]| angles.iter().sum::<f64>() / angles.len() as f64;
-    [receding, mean(&wet), mean(&dry)]
+    println!("{:.1} cells over wet and {:.1} over dry ground", wet[1] / CELL, dry[1] / CELL);
+    assert!(wet[1].min(dry[1]) > 2.0 * CELL, "it advances by {wet:?} and {dry:?}");
+    [receding, wet[0] / wet[1], dry[0] / dry[1]]
 }
 
 /// At three offsets of the wall, on a tilted one and on a round one. Read at the cell's own height
@@ -158,10 +167,8 @@ fn the_papers_front_advances_at_its_angle_on_dry_and_on_wet_ground() {
         // On the cylinder, lines recede in steps of a cell.
         let is_flat = matches!(wall, Wall::Plane(..));
         assert!(!is_flat || (receding - 55.0).abs() < 5.0, "wall {number}: recedes at {receding:.1}°, not 55°");
-        // Where cells are cut by the wall, the held layer of cells leaves steps of the line.
-        let bound = if matches!(wall, Wall::Plane(_, 0.0)) { 3.0 } else { 5.0 };
-        assert!((wet - 75.0).abs() < bound, "wall {number}: {wet:.1}° on wet ground, not 75°");
-        assert!((dry - 84.0).abs() < bound, "wall {number}: {dry:.1}° on dry ground, not 84°");
+        assert!((wet - 75.0).abs() < 3.0, "wall {number}: {wet:.1}° on wet ground, not 75°");
+        assert!((dry - 84.0).abs() < 3.0, "wall {number}: {dry:.1}° on dry ground, not 84°");
     }
 }
 
