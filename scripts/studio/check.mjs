@@ -124,8 +124,8 @@ async function table(model) {
   const before = await place();
   for (let k = 0; k < 16; k++) {
     await input(page, { do: "move", solid: 1, by: [0.001, 0, 0], duration: 0.03, begin: k === 0 });
-    // The next part of the motion is sent when the engine has come that far.
-    await until(page, (x) => studio.view.poses[21] >= x, 0.001 * k + 0.0005);
+    // The next part starts where the solid then is, at least half a millimeter on; so 0.9 mm per part are safe to wait for.
+    await until(page, (x) => studio.view.poses[21] >= x, 0.0009 * k + 0.0005);
   }
   const pushed = await until(page, (x) => studio.overlay.places(studio.view).find((drop) => drop.id === 1)?.place[0] > x, before + 2e-3);
   claim(`${model}: a dragged button pushes the drop`, pushed, `${before} m, then ${await place()} m`);
