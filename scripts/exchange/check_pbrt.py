@@ -9,7 +9,7 @@ import sys
 
 DIRECTIVES = {
     "Scale", "LookAt", "Camera", "Sampler", "Integrator", "Film", "WorldBegin", "LightSource", "AreaLightSource", "AttributeBegin", "AttributeEnd",
-    "Material", "MakeNamedMaterial", "MakeNamedMedium", "MediumInterface", "Texture", "Shape",
+    "Material", "MakeNamedMaterial", "NamedMaterial", "MakeNamedMedium", "MediumInterface", "Texture", "Shape",
 }
 TYPES = {"float", "integer", "string", "bool", "rgb", "point3", "texture", "spectrum"}
 
@@ -33,6 +33,9 @@ def main():
         assert depth == 0 and tokens.count("WorldBegin") == 1, path
         for declared in re.findall(r'"([a-z0-9]+) [a-zA-Z_]+"', text):
             assert declared in TYPES, f"{path}: {declared}"
+        made = set(re.findall(r'MakeNamedMaterial "([^"]+)"', text))
+        for name in re.findall(r'\bNamedMaterial "([^"]+)"', text):
+            assert name in made, f"{path}: no material {name}"
         files = re.findall(r'"string filename" "([^"]+)"', text)
         for name in files[1:]:
             assert (folder / name).is_file(), f"{path}: no {name}"
