@@ -8,7 +8,11 @@
 //! use sessile_studio::{Input, SceneSource, Session};
 //!
 //! # fn main() -> Result<(), String> {
-//! let text = "model = \"pane\"\n[time]\nduration = \"1 s\"\nframe = \"0.1 s\"\n[[solids]]\nname = \"table\"\nsize = \"40 40 mm\"\n";
+//! let text = r#"
+//!     model = "pane"
+//!     time = { duration = "1 s", frame = "0.1 s" }
+//!     solids = [{ name = "table", size = "40 40 mm" }]
+//! "#;
 //! let source = SceneSource { name: "table".into(), text: text.into(), folder: ".".into(), trusted: false };
 //! let mut session = Session::open(source, 0.0)?;
 //! let add = r#"{"do": "add", "at": [0, 0, 0], "volume": 5e-9}"#;

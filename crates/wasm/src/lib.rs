@@ -9,7 +9,11 @@
 //! use sessile_wasm::Simulation;
 //!
 //! # fn main() -> Result<(), String> {
-//! let text = "model = \"pane\"\n[time]\nduration = \"1 s\"\nframe = \"0.1 s\"\n[[solids]]\nname = \"table\"\nsize = \"40 40 mm\"\n";
+//! let text = r#"
+//!     model = "pane"
+//!     time = { duration = "1 s", frame = "0.1 s" }
+//!     solids = [{ name = "table", size = "40 40 mm" }]
+//! "#;
 //! let mut simulation = Simulation::load(text, InMemory::default())?;
 //! simulation.add(glam::DVec3::ZERO, glam::DVec3::ZERO, 5e-9)?;
 //! simulation.step(1.0 / 60.0)?;

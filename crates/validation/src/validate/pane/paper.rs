@@ -48,7 +48,8 @@ fn size() -> DVec2 {
 fn scene(first: &Grid, residue: f64) -> String {
     let mut text = tilted("fidelity = \"paper\"", 90.0, size().to_array(), &Angles::new(60.0, 30.0).keys())
         + &format!(
-            "[pane]\ncell = \"{CELL} mm\"\npass = \"100 ms\"\nstatic_weight = \"10 uL\"\ndynamic_weight = \"5 uL\"\nresidue = \"{residue} uL\"\n"
+            "[pane]\ncell = \"{CELL} mm\"\npass = \"100 ms\"\nstatic_weight = \"10 uL\"\n\
+             dynamic_weight = \"5 uL\"\nresidue = \"{residue} uL\"\n"
         );
     for (row, amounts) in first.iter().enumerate() {
         for (column, &amount) in amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
