@@ -1,6 +1,4 @@
 //! Meshes for the tests of files and repair.
-#![allow(dead_code, reason = "each test file uses some of the shapes")]
-
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;

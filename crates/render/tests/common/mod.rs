@@ -1,7 +1,5 @@
 //! Meshes and helpers shared by the tests.
 
-#![allow(dead_code, reason = "each test file uses a part of this module")]
-
 use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;
 use sessile_frames::Surface;

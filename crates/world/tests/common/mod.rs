@@ -1,7 +1,5 @@
 //! Scenes in code, for tests.
 
-#![allow(dead_code, reason = "each test file uses a part of this")]
-
 use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_wetting::Liquid;
