@@ -1,4 +1,6 @@
 //! Meshes for the tests of files and repair.
+#![allow(dead_code, reason = "the benchmark of repair uses some of the shapes")]
+
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;

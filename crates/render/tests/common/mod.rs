@@ -1,5 +1,7 @@
 //! Meshes and helpers shared by the tests.
 
+#![allow(dead_code, reason = "the unit tests use a part of this module")]
+
 use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;
 use sessile_frames::Surface;
