@@ -548,6 +548,7 @@ impl SurfaceMap {
             height: self.height as u32,
             wetness,
             film,
+            age: Vec::new(),
         })
     }
 }
