@@ -114,7 +114,7 @@ mod tests {
         let part = |k: u32, factor: u32| (k.wrapping_mul(factor) >> 8 & 0xffff) as f32 / 65536.0 - 0.5;
         let point = |k: u32| Vec3::new(part(k, 0x9e37_79b9), part(k, 0xc2b2_ae35), part(k, 0x85eb_ca6b));
         let drops: Vec<ScreenDrop> =
-            (1..200).map(|k| sphere_at(point(k), 0.02 + 0.02 * part(k, 0x27d4_eb2f))).collect();
+            (1..200).map(|k| sphere_at(point(k), 0.05 + 0.04 * part(k, 0x27d4_eb2f))).collect();
         let tree = DropTree::new(&drops);
         let mut hits = 0;
         for k in 0..500 {
