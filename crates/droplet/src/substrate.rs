@@ -561,6 +561,7 @@ impl SurfaceMap {
             height: self.height as u32,
             wetness,
             film,
+            age: Vec::new(),
         })
     }
 }

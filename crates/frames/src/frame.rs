@@ -119,6 +119,8 @@ pub struct WetMap {
     pub wetness: Vec<u16>,
     /// Film thickness, in units of 10 nm, row by row.
     pub film: Vec<u16>,
+    /// Frames since liquid last covered a wet texel, row by row; empty if not recorded.
+    pub age: Vec<u16>,
 }
 
 /// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost +

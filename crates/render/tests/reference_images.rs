@@ -132,7 +132,7 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
         })
         .collect();
     let [wetness, film] = [0, 1].map(|part| texels.iter().map(|t| t[part]).collect());
-    let map = WetMap { solid: 0, width, height, wetness, film };
+    let map = WetMap { solid: 0, width, height, wetness, film, age: Vec::new() };
     let stone = Material::of(sessile_scene::Look::Stone, None, Vec2::splat(20.0));
     builder.solid(&slab, |_| DVec3::ZERO, &stone, false, wet.then_some(&map));
     builder.liquid(&drop_on(MM * DVec3::new(-0.6, 0.0, 3.4), DVec3::Y, 2.1 * MM, 60.0, 0.0));

@@ -401,8 +401,14 @@ fn scene(seed: u64) -> Scene {
         camera: camera(r),
         lights: lights(r),
         render: render(r),
-        output: Output { fields: r.flip(), wet_size: r.maybe(|r| 16 + r.below(4081) as u32) },
+        output: output(r),
     }
+}
+
+fn output(r: &mut Random) -> Output {
+    let (fields, wet_age) = (r.flip(), r.flip());
+    let wet_size = r.maybe(|r| 16 + r.below(4081) as u32);
+    Output { fields, wet_size, wet_age, drying: r.maybe(Random::positive) }
 }
 
 #[test]

@@ -252,7 +252,7 @@ section! {
 
 section! {
     /// `[output]`.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct Output: "[output]" {
         /// Whether the volume model writes its fields with every frame.
         pub fields: bool = key(
@@ -265,6 +265,18 @@ section! {
             Integer(16, 4096),
             Derived("the model's own"),
             "texels along the longer side of the wet maps"
+        ),
+        /// Whether wet maps record the age of wet texels.
+        pub wet_age: bool = key(
+            Boolean,
+            Value("false"),
+            "record in wet maps for how many frames liquid has been gone (blue)"
+        ),
+        /// Time in which wetness vanishes from wet maps after liquid has left, in s.
+        pub drying: Option<f64> = key(
+            Quantity(&TIME, Positive),
+            Derived("wet places stay wet"),
+            "time in which wetness without film vanishes from wet maps after liquid has left; implies `wet_age`"
         ),
     }
 }
