@@ -138,7 +138,7 @@ pub struct Drops {
     pub components: Vec<Component>,
     /// Component of each unknown.
     pub component_of: Vec<u32>,
-    /// Drops that the last labeling found on no cell.
+    /// Drops that labelings have found on no cell since this was last emptied.
     pub unresolved: Vec<UnresolvedDrop>,
     sets: UnionFind,
     fractions: Vec<f64>,
@@ -430,8 +430,10 @@ impl Drops {
         self.previous_targets.clone_from(&self.targets);
         let Self { targets, ids, labels, components, component_of, overlaps, unresolved, .. } = self;
         labeling::count_overlaps(input.cells, labels, component_of, overlaps);
-        unresolved.clear();
+        // Those of an earlier labeling of the same step stay until they are handled.
+        let num_known = unresolved.len();
         Labeling { targets, ids, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
+        let unresolved = &mut unresolved[num_known..];
         if !unresolved.is_empty() {
             for (index, &label) in
                 input.tiles.indices().zip(labels.values()).filter(|(_, label)| **label != Label::NONE)
