@@ -32,7 +32,7 @@ use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
 use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::OptionalUnknown;
-use crate::projection::Projection;
+use crate::projection::{Projection, capillary_time_step};
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::sources::feed_needles;
@@ -56,6 +56,12 @@ const DIAGONALS: [[i32; 3]; 10] = [
 ];
 /// Fraction of all liquid above which a drop's volume error is reported to the user.
 const LARGE_DROP: f64 = 0.01;
+/// Shortest step within which volumes relax, in explicit capillary limits.
+///
+/// The speed that the source causes in the outlet of a narrow pocket is that of the change of volume
+/// per step, over the step: if it grew with shorter steps, steps that are shortened by it would
+/// shorten it further, without end.
+const MIN_RELAXATION_STEP: f64 = 0.25;
 /// A cell's diagonal, in cells.
 const DIAGONAL: f64 = 1.7321;
 
@@ -238,7 +244,8 @@ pub fn label_drops<L>(
     let by_error = |a: &&Component, b: &&Component| a.volume_error().total_cmp(&b.volume_error());
     let worst = labeled().filter(is_large).max_by(by_error).copied();
     let cells_per_second = grid.h / step.dt;
-    drops.sources(numerics, cells_per_second, source);
+    let shortest = MIN_RELAXATION_STEP * capillary_time_step(&params.liquid, grid.h);
+    drops.sources(numerics, grid.h / step.dt.max(shortest), source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
     if !tiles.topology().planar {
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
@@ -453,7 +460,7 @@ impl Drops {
     }
 
     /// Divergence source S of each unknown that relaxes the volumes; `cells_per_second` is h/Δt, in
-    /// m/s.
+    /// m/s, Δt at least [`MIN_RELAXATION_STEP`].
     fn sources(&self, numerics: &NumericalParameters, cells_per_second: f64, out: &mut Vec<f64>) {
         let max = numerics.max_volume_change;
         out.clear();
