@@ -24,7 +24,7 @@ const GRAZE: f64 = 0.02;
 /// Where it flies along a surface the gap shrinks by a small share per advance: after any fixed
 /// number of them it may still be above [`TOUCH`].
 const FINE_ADVANCES: usize = 400;
-/// Largest number of advances in one flight; from then on it counts as contact to be near a surface.
+/// Largest number of advances in one flight; a sphere that is near a surface then touches it.
 const MAX_ADVANCES: usize = 20_000;
 
 /// First contact of a sphere with a solid.
@@ -196,10 +196,10 @@ mod tests {
     }
 
     /// In a hollow sphere a ball that falls along the wall comes nearer to it by a small share of
-    /// the gap per advance. If it counted as free once a number of advances is used up, it would end
-    /// outside of the sphere.
+    /// the gap per advance. If it counted as free once a number of advances is used up, it would
+    /// end outside of the sphere.
     #[test]
-    fn d4_a_ball_that_grazes_the_wall_around_it_lands_on_it() {
+    fn a_ball_that_grazes_the_wall_around_it_lands_on_it() {
         let (hollow, radius) = (7.086e-3, 1e-3);
         let (mesh, still) = (hollow_sphere(hollow), RigidState { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO });
         for clearance in [1e-4, 1e-3, 1e-2] {

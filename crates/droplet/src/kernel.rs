@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use glam::DVec2;
 
-    /// D1 (`fuzz-droplet-140`): a droplet that comes to a stop at the end of a step had a velocity
+    /// A droplet that comes to a stop at the end of a step had a velocity
     /// of 1e-162 m/s left, whose direction was infinite and made the next velocity not a number.
     #[test]
     fn a_velocity_whose_square_underflows_has_the_heading_of_the_start() {

@@ -211,7 +211,7 @@ stop = "103.752 ms"
 "#;
 
 #[test]
-fn d4_drops_on_and_in_spheres_stay_outside_of_them() {
+fn drops_on_and_in_spheres_stay_outside_of_them() {
     let scenes = [("under", 190_634_339, FILM_UNDER_SPHERE, 50e-3), ("in", 87_290_467, DROPS_IN_SPHERE, 20e-3)];
     for (name, seed, scene, interval) in scenes {
         let mut model = model(&format!("seed = {seed}\n"), scene);

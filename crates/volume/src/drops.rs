@@ -58,9 +58,9 @@ const DIAGONALS: [[i32; 3]; 10] = [
 const LARGE_DROP: f64 = 0.01;
 /// Shortest step within which volumes relax, in explicit capillary limits.
 ///
-/// The speed that the source causes in the outlet of a narrow pocket is that of the change of volume
-/// per step, over the step: if it grew with shorter steps, steps that are shortened by it would
-/// shorten it further, without end.
+/// The speed that the source causes in the outlet of a narrow pocket is the change of volume per
+/// step over the step. If it grew with shorter steps, steps that it shortens would shorten further,
+/// without end.
 const MIN_RELAXATION_STEP: f64 = 0.25;
 /// A cell's diagonal, in cells.
 const DIAGONAL: f64 = 1.7321;

@@ -52,14 +52,15 @@ fn place(volume: &Volume) -> [f64; 2] {
     [sum / area, front]
 }
 
-/// V7: a mirror through the middle of a drop that starts to run meets its contact line in front and
+/// A mirror through the middle of a drop that starts to run meets its contact line in front and
 /// behind. The two runs differ by a hundredth of a cell; with the mirror as a wall of 90°, whose
 /// corner with the pane decides about the line and closes half of its faces, by a fifteenth after
 /// 8 ms. The lattice is that of the whole: with a corner of it in that of the domain, the half ran
 /// at 0.485 m/s and the whole at 0.328 (on cells of 0.275 mm after 250 ms), since the speed depends
-/// on where the wall lies in its cells. (Later, differences grow where a part of the line is released a step earlier.)
+/// on where the wall lies in its cells. (Later, differences grow where a part of the line is
+/// released a step earlier.)
 #[test]
-fn v7_a_half_of_a_running_drop_moves_as_the_whole() {
+fn a_half_of_a_running_drop_moves_as_the_whole() {
     let (mut half, mut whole) = (running_drop(HALF), running_drop(""));
     for ms in [4.0, 8.0, 12.0] {
         run_to(&mut half, 1e-3 * ms);
@@ -74,7 +75,7 @@ fn v7_a_half_of_a_running_drop_moves_as_the_whole() {
 
 /// The cut at the mirror meets the pane at a right angle, and is no part of the interface.
 #[test]
-fn v7_the_measured_contact_angle_of_a_half_is_that_of_the_whole() {
+fn the_measured_contact_angle_of_a_half_is_that_of_the_whole() {
     let (half, whole) = (running_drop(HALF), running_drop(""));
     let solids = [Solid { name: "s", shape: &Floor }];
     let domain = Some([DVec3::new(-7.71e-3, -1e-3, 0.0), DVec3::new(0.32, 5.783e-3, 5.6e-3)]);

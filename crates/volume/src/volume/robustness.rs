@@ -119,11 +119,11 @@ fn a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
     assert!(fastest < 20.0, "{fastest:.1} m/s");
 }
 
-/// V5: a face that is faster than anything in the scene could make it is slowed to ten times the
-/// mean speed and that of short capillary waves, and counted; the run goes on, and the jets of an
+/// A face that is faster than anything in the scene could make it is slowed to ten times the
+/// mean speed and that of short capillary waves, and counted; the run continues, and the jets of an
 /// impact are not touched.
 #[test]
-fn v5_the_speed_limit_slows_what_has_left_the_equations_and_nothing_else() {
+fn the_speed_limit_slows_what_has_left_the_equations_and_nothing_else() {
     let impact = |speed: f64| {
         build(&format!(
             "{WATER}[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.25 mm\"\n\
@@ -153,7 +153,7 @@ fn v5_the_speed_limit_slows_what_has_left_the_equations_and_nothing_else() {
     let fastest = broken.fluid.state.max_speed();
     println!("{faces} faces limited, then {fastest:.1} m/s at most");
     assert!(faces > 0, "no face is limited");
-    // √(γ/ρh) is 0.54 m/s; the sum of three components counts, and the projection has spread the rest.
+    // √(γ/ρh) is 0.54 m/s; the sum of three components counts.
     assert!(fastest < 3.0 * 10.0 * (0.54 + 1.0), "{fastest:.1} m/s");
     run_to(&mut broken, 1e-3);
 }
