@@ -293,8 +293,12 @@ impl FrameBuilder<'_> {
         let rigid = &self.context.rigid_states[facet.solid];
         built.mesh.positions.iter_mut().for_each(|p| *p = rigid.pose.apply(frame.point + frame.axes * *p));
         let fits = self.confine(&mut built, size.volume, facet.solid, may_cut);
-        if !fits && let Some(cut) = self.cut_ball(&droplet, rigid.pose.apply(frame.point), facet.solid) {
-            built = cut;
+        if !fits {
+            match self.cut_ball(&droplet, rigid.pose.apply(frame.point), facet.solid) {
+                Some(cut) => built = cut,
+                // Its place is behind another solid: it is at least outside of its own one.
+                None => _ = self.confine_to(&mut built, size.volume, facet.solid, &[&self.solids[facet.solid]]),
+            }
         }
         batch.push(droplet.id.get(), Some(facet.solid.number()), self.drop_state(slot).velocity, &built);
     }

@@ -19,8 +19,13 @@ const TOUCH: f64 = 1e-5;
 const OVERLAP: f64 = 1e-2;
 /// Smallest advance of a sphere that grazes the surface or moves away, in radii.
 const GRAZE: f64 = 0.02;
-/// Largest number of advances in one flight.
-const MAX_ADVANCES: usize = 400;
+/// Advances after which a sphere touches what it comes nearer to within [`GRAZE`] radii.
+///
+/// Where it flies along a surface the gap shrinks by a small share per advance: after any fixed
+/// number of them it may still be above [`TOUCH`].
+const FINE_ADVANCES: usize = 400;
+/// Largest number of advances in one flight; a sphere that is near a surface then touches it.
+const MAX_ADVANCES: usize = 20_000;
 
 /// First contact of a sphere with a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +63,8 @@ pub fn first_contact(
     let bounds = mesh.bounds();
     let may_be_inside = is_closed && (start - bounds.center()).abs().cmple(0.5 * bounds.extent()).all();
     let mut t = 0.0;
-    for _ in 0..MAX_ADVANCES {
+    for advance in 0.. {
+        let touch = if advance < FINE_ADVANCES { TOUCH } else { GRAZE };
         let center = start + velocity * t + 0.5 * pull * t * t;
         let now = velocity + pull * t;
         let reach = radius * (1.0 + TOUCH) + fastest * (time - t);
@@ -69,23 +75,24 @@ pub fn first_contact(
         let gap = near.distance - radius;
         // More than a radius behind the surface: the back of an open mesh, or inside a solid.
         let behind = near.distance < -radius;
-        if gap <= TOUCH * radius && !behind {
+        if gap <= touch * radius && !behind {
             let outward = (center - near.point).try_normalize().unwrap_or(near.normal) * near.distance.signum();
             // Beside the border of an open mesh the nearest point is on the border edge: no
             // contact.
             let overlaps = t == 0.0 && gap < -OVERLAP * radius;
             let is_beside = !is_closed && outward.dot(near.normal) <= 0.1;
-            if (overlaps || now.dot(outward) < 0.0) && !is_beside {
+            let is_stuck = advance >= MAX_ADVANCES;
+            if (overlaps || is_stuck || now.dot(outward) < 0.0) && !is_beside {
                 return Some(Contact { time: t, triangle: near.triangle, point: near.point, velocity: now });
             }
         }
-        if t >= time {
+        if t >= time || advance >= MAX_ADVANCES {
             return None;
         }
         // Towards the surface the gap bounds the advance; otherwise a small advance is enough.
         let towards = now.dot(center - near.point) * near.distance < 0.0;
         let safe = if behind { -near.distance } else { gap };
-        let least = if towards && !behind { 0.5 * TOUCH } else { GRAZE };
+        let least = if towards && !behind { 0.5 * touch } else { GRAZE };
         t = (t + safe.max(least * radius) / fastest).min(time);
     }
     None
@@ -175,6 +182,37 @@ mod tests {
         let touch = first_contact(&falling, &mesh, false, &sunk, DVec3::ZERO, (step, step)).expect("it catches up");
         // 3 mm at 1 − 0.5 m/s.
         assert!((touch.time - 0.006).abs() < 1e-6, "{touch:?}");
+    }
+
+    /// The inner side of a sphere, without its poles on z.
+    fn hollow_sphere(radius: f64) -> MeshDistance {
+        let mut mesh = sheet(std::f64::consts::TAU, 3.0, 256, 128);
+        for p in &mut mesh.positions {
+            let ((sin, cos), (high, level)) = (p.x.sin_cos(), p.y.sin_cos());
+            *p = radius * DVec3::new(level * cos, level * sin, high);
+        }
+        mesh.triangles.iter_mut().for_each(|triangle| triangle.reverse());
+        MeshDistance::new(mesh)
+    }
+
+    /// In a hollow sphere a ball that falls along the wall comes nearer to it by a small share of
+    /// the gap per advance. If it counted as free once a number of advances is used up, it would
+    /// end outside of the sphere.
+    #[test]
+    fn a_ball_that_grazes_the_wall_around_it_lands_on_it() {
+        let (hollow, radius) = (7.086e-3, 1e-3);
+        let (mesh, still) = (hollow_sphere(hollow), RigidState { pose: Pose::IDENTITY, velocity: RigidVelocity::ZERO });
+        for clearance in [1e-4, 1e-3, 1e-2] {
+            for speed in [0.0, 0.02, 0.5, 3.0] {
+                let start = DVec3::X * (hollow - radius * (1.0 + clearance));
+                let falling = ball(start, DVec3::new(0.0, -speed, 1e-3 * speed));
+                let contact = first_contact(&falling, &mesh, true, &still, DOWN, (0.2, 0.0));
+                let t = contact.unwrap_or_else(|| panic!("{speed} m/s, gap of {clearance}: it passes the wall")).time;
+                let center = falling.center + falling.velocity * t + 0.5 * DOWN * t * t;
+                let out = (center.length() + radius) / hollow;
+                assert!((0.995..1.001).contains(&out), "{speed} m/s, gap of {clearance}: it lands at {out:.4}");
+            }
+        }
     }
 
     #[test]

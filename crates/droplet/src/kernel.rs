@@ -23,6 +23,8 @@ pub const ACCURACY: IntervalAccuracy = Parameters::DEFAULT.intervals;
 const INTERVALS_PER_CHANGE: f64 = 1.0 / ACCURACY.change;
 /// Change over half an interval beyond which the interval is halved.
 const MAX_HALF_CHANGE: f64 = ACCURACY.half_change * ACCURACY.change;
+/// Speed below which a velocity has no direction, in m/s: its square underflows.
+const LEAST_SPEED: f64 = 1e-150;
 
 /// Motion at the start of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +70,7 @@ impl<L: Lane> Start<L> {
     #[inline(always)]
     pub fn heading(&self, middle: Vec2<L>) -> Vec2<L> {
         let per_length = L::splat(1.0) / middle.length();
-        Vec2::select(L::splat(0.0).lt(middle.dot(self.along)), middle * per_length, self.along)
+        Vec2::select(L::splat(LEAST_SPEED).lt(middle.dot(self.along)), middle * per_length, self.along)
     }
 
     /// Acceleration and drag rate of the interval, linearized about its midpoint.
@@ -106,4 +108,22 @@ pub struct Midpoint<L = f64> {
 #[inline(always)]
 pub fn is_last<L: Lane>(interval: L, remaining: L) -> L::Mask {
     (remaining * L::splat(1.0 - 1e-9)).le(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec2;
+
+    /// A droplet that comes to a stop at the end of a step had a velocity
+    /// of 1e-162 m/s left, whose direction was infinite and made the next velocity not a number.
+    #[test]
+    fn a_velocity_whose_square_underflows_has_the_heading_of_the_start() {
+        let motion = DampedMotion::new(DVec2::ZERO, DVec2::new(-1.6e-162, 1.3e-162), DVec2::Y, 700.0);
+        let along = Vec2 { x: -0.77, y: 0.64 };
+        let start = Start { motion, speed: 0.0, along };
+        assert_eq!(start.heading(motion.velocity), along);
+        let slow = Vec2 { x: -3e-120, y: 4e-120 };
+        assert!((start.heading(slow).length() - 1.0).abs() < 1e-15, "{:?}", start.heading(slow));
+    }
 }

@@ -147,3 +147,83 @@ fn a_cap_is_shown_at_its_contact_angle() {
         assert!((shown / expected - 1.0).abs() < 0.01, "{volume} µL at {degrees}°: {shown} m instead of {expected}");
     }
 }
+
+/// A scene of random tests: a film of 12° at the bottom of a small sphere, in front of a leaf.
+const FILM_UNDER_SPHERE: &str = r#"
+[liquid]
+preset = "water"
+viscosity = "3.29401 mm^2/s"
+[materials.m1]
+advancing = "12.2085 deg"
+[[solids]]
+name = "s0"
+material = "m1"
+shape = "sphere"
+center = "0 -1.58539 0 mm"
+radius = "1.58539 mm"
+[[solids]]
+name = "s1"
+material = "glass"
+shape = "leaf"
+point = "-0.847279 -11.945 2.80522 mm"
+axis = [1, 0, 0]
+angle = "140.771 deg"
+size = "31.0124 36.1743 mm"
+rotate = "170.557 -160.553 92.9561 deg"
+[[drops]]
+shape = "cap"
+on = "s0"
+center = "3.02559 -1.8381 0.49385 mm"
+volume = "11.7454 uL"
+contact_angle = "65.4724 deg"
+"#;
+
+/// Another: a drop flies into the side of a hollow sphere and joins dew.
+const DROPS_IN_SPHERE: &str = r#"
+[liquid]
+preset = "blood"
+surface_tension = "21.9558 mN/m"
+[[solids]]
+name = "s0"
+material = "wax"
+shape = "sphere"
+center = "0 0 0 mm"
+radius = "7.08583 mm"
+inside = true
+[[drops]]
+shape = "cap"
+on = "s0"
+center = "-1.03005 3.01137 -1.49683 mm"
+radius = "1.3459 mm"
+velocity = "0.0522493 -0.455174 -0.0598288 m/s"
+[[emitters]]
+kind = "drip"
+at = "3.75783 -1.76303 -0.723055 mm"
+radius = "1.68963 mm"
+every = "16 ms"
+velocity = "0.404491 -1.99892 0.57885 m/s"
+[[emitters]]
+kind = "dew"
+on = "s0"
+rate = "31.6764 uL/m^2/s"
+start = "1.31477 ms"
+stop = "103.752 ms"
+"#;
+
+#[test]
+fn drops_on_and_in_spheres_stay_outside_of_them() {
+    let scenes = [("under", 190_634_339, FILM_UNDER_SPHERE, 50e-3), ("in", 87_290_467, DROPS_IN_SPHERE, 20e-3)];
+    for (name, seed, scene, interval) in scenes {
+        let mut model = model(&format!("seed = {seed}\n"), scene);
+        for frame in 1..=6 {
+            let until = interval * f64::from(frame);
+            while until - model.time() > 1e-12 {
+                model.step(until - model.time(), &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+            }
+            let sphere = &model.world().solids()[0];
+            let surface = model.frame().liquid.into_surface().unwrap_or_else(|error| panic!("{error}"));
+            let deepest = surface.positions.iter().map(|&p| -sphere.signed_distance(p)).fold(0.0, f64::max);
+            assert!(deepest < 0.05e-3, "{name} a sphere, frame {frame}: {:.3} mm inside", 1e3 * deepest);
+        }
+    }
+}

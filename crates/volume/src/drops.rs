@@ -32,7 +32,7 @@ use self::labeling::{Labeling, Overlap};
 use crate::fluid::StepContext;
 use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::OptionalUnknown;
-use crate::projection::Projection;
+use crate::projection::{Projection, capillary_time_step};
 use crate::scratch::Scratch;
 use crate::solids::Solids;
 use crate::sources::feed_needles;
@@ -56,6 +56,12 @@ const DIAGONALS: [[i32; 3]; 10] = [
 ];
 /// Fraction of all liquid above which a drop's volume error is reported to the user.
 const LARGE_DROP: f64 = 0.01;
+/// Shortest step within which volumes relax, in explicit capillary limits.
+///
+/// The speed that the source causes in the outlet of a narrow pocket is the change of volume per
+/// step over the step. If it grew with shorter steps, steps that it shortens would shorten further,
+/// without end.
+const MIN_RELAXATION_STEP: f64 = 0.25;
 /// A cell's diagonal, in cells.
 const DIAGONAL: f64 = 1.7321;
 
@@ -138,7 +144,7 @@ pub struct Drops {
     pub components: Vec<Component>,
     /// Component of each unknown.
     pub component_of: Vec<u32>,
-    /// Drops that the last labeling found on no cell.
+    /// Drops that labelings have found on no cell since this was last emptied.
     pub unresolved: Vec<UnresolvedDrop>,
     sets: UnionFind,
     fractions: Vec<f64>,
@@ -238,7 +244,8 @@ pub fn label_drops<L>(
     let by_error = |a: &&Component, b: &&Component| a.volume_error().total_cmp(&b.volume_error());
     let worst = labeled().filter(is_large).max_by(by_error).copied();
     let cells_per_second = grid.h / step.dt;
-    drops.sources(numerics, cells_per_second, source);
+    let shortest = MIN_RELAXATION_STEP * capillary_time_step(&params.liquid, grid.h);
+    drops.sources(numerics, grid.h / step.dt.max(shortest), source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
     if !tiles.topology().planar {
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
@@ -430,8 +437,10 @@ impl Drops {
         self.previous_targets.clone_from(&self.targets);
         let Self { targets, ids, labels, components, component_of, overlaps, unresolved, .. } = self;
         labeling::count_overlaps(input.cells, labels, component_of, overlaps);
-        unresolved.clear();
+        // Those of an earlier labeling of the same step stay until they are handled.
+        let num_known = unresolved.len();
         Labeling { targets, ids, components, unresolved, numerics, unmeasured }.assign(overlaps, events);
+        let unresolved = &mut unresolved[num_known..];
         if !unresolved.is_empty() {
             for (index, &label) in
                 input.tiles.indices().zip(labels.values()).filter(|(_, label)| **label != Label::NONE)
@@ -451,7 +460,7 @@ impl Drops {
     }
 
     /// Divergence source S of each unknown that relaxes the volumes; `cells_per_second` is h/Δt, in
-    /// m/s.
+    /// m/s, Δt at least [`MIN_RELAXATION_STEP`].
     fn sources(&self, numerics: &NumericalParameters, cells_per_second: f64, out: &mut Vec<f64>) {
         let max = numerics.max_volume_change;
         out.clear();

@@ -76,7 +76,12 @@ impl Setup {
         let (mut sides, mut bounds) = (Vec::new(), None);
         if let Some(domain) = &scene.domain {
             h = fit_periods(domain, h, &mut topology)?;
-            origin = domain.min;
+            // An open side is no reason for another lattice: the speed of a drop depends on where
+            // its wall lies in its cells, and a part of a scene moves as the whole.
+            origin = DVec3::from([0, 1, 2].map(|axis| match domain.sides[axis] {
+                Side::Open => 0.0,
+                _ => domain.min[axis],
+            }));
             (sides, bounds) = domain_sides(domain, planar, world.wall_wetting());
         }
         if planar {

@@ -114,6 +114,8 @@ impl Volume {
         let setup = Setup::new(scene, &world)?;
         let mut history = WettingHistory::new(setup.h, world.solids().len());
         let (mut fluid, unmeasured) = place_drops(&setup, &world)?;
+        // A drop that is on no cell had no room; it is not counted.
+        fluid.state.drops.unresolved.clear();
         history.mark(&fluid.state, &world, true);
         let mut totals = RunTotals { added: fluid.state.drops.total() * setup.cell_volume(), ..RunTotals::default() };
         let notices = notice_of_overlaps(&world, &unmeasured, totals.added, setup.planar).into_iter().collect();

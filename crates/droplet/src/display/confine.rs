@@ -25,6 +25,31 @@ const DEEP: f64 = 2.0;
 /// Gap between a cut ball and a solid, in cube roots of its volume.
 const TOUCH: f64 = 1e-4;
 
+/// Range of depths at which a vertex is inside a solid, in m: deeper ones are behind an open solid.
+#[derive(Clone, Copy)]
+struct Inside {
+    shallow: f64,
+    deep: f64,
+}
+
+impl Inside {
+    /// That for a droplet of `volume` (in m³).
+    fn of(built: &DropMesh, volume: f64) -> Self {
+        Self { shallow: 1e-3 * math::cbrt(volume), deep: 2.0 * center_and_reach(built).1 }
+    }
+
+    fn holds(self, solid: &Solid, point: DVec3) -> bool {
+        (-self.deep..-self.shallow).contains(&solid.signed_distance(point))
+    }
+}
+
+/// Mean of a droplet's vertices, and the distance of the farthest one from it, in m.
+fn center_and_reach(built: &DropMesh) -> (DVec3, f64) {
+    let positions = &built.mesh.positions;
+    let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
+    (center, positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt())
+}
+
 impl FrameBuilder<'_> {
     /// Moves the free surface of a droplet out of other solids, and out of its own one if it may
     /// cut into it; `false` if it cannot. In world coordinates.
@@ -33,17 +58,11 @@ impl FrameBuilder<'_> {
         if may_cut == Cut::Never && nearby.is_empty() {
             return true;
         }
-        let positions = &built.mesh.positions;
-        let center = positions.iter().sum::<DVec3>() / positions.len() as f64;
-        let reach = positions.iter().map(|p| p.distance_squared(center)).fold(0.0, f64::max).sqrt();
+        let (center, reach) = center_and_reach(built);
         let near = |other: &&SolidIndex| self.solids[**other].signed_distance(center) < reach;
         let mut obstacles: Vec<&Solid> = nearby.iter().filter(near).map(|&other| &self.solids[other]).collect();
-        if may_cut != Cut::Never {
-            obstacles.push(&self.solids[own]);
-        }
-        // Deeper vertices are behind an open solid.
-        let (shallow, deep) = (1e-3 * math::cbrt(volume), 2.0 * reach);
-        let is_inside = |solid: &Solid, p: DVec3| (-deep..-shallow).contains(&solid.signed_distance(p));
+        let is_inside = Inside::of(built, volume);
+        let positions = &built.mesh.positions;
         // The distance from an exact solid costs little; every n-th vertex of rings is a poor
         // sample.
         let is_exact = self.context.surface.analytic_distance(own, center).is_some();
@@ -51,16 +70,20 @@ impl FrameBuilder<'_> {
             Cut::Possible if solid.index() == own.to_usize() && !is_exact => (positions.len() / CHECKED_VERTICES) | 1,
             _ => 1,
         };
-        let cuts = |solid: &&Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside(solid, p));
-        obstacles.retain(cuts);
-        if obstacles.is_empty() {
-            return true;
-        }
-        let own = &self.solids[own];
+        let cuts = |solid: &Solid| positions.iter().step_by(step(solid)).any(|&p| is_inside.holds(solid, p));
+        let is_cut = obstacles.iter().any(|solid| cuts(solid)) || (may_cut != Cut::Never && cuts(&self.solids[own]));
+        // What is moved out of one solid must not move into another, or into its own.
+        obstacles.push(&self.solids[own]);
+        !is_cut || self.confine_to(built, volume, own, &obstacles)
+    }
+
+    /// Moves the free surface of a droplet on solid `own` out of `obstacles`; `false` if it cannot.
+    pub(super) fn confine_to(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, obstacles: &[&Solid]) -> bool {
+        let (own, inside) = (&self.solids[own], Inside::of(built, volume));
         let fits = confine(built, volume, |at, stays| {
             let mut moved = at;
-            for solid in &obstacles {
-                if is_inside(solid, moved) {
+            for solid in obstacles {
+                if inside.holds(solid, moved) {
                     moved = solid.closest(moved).point;
                 }
             }
@@ -70,9 +93,8 @@ impl FrameBuilder<'_> {
             Some(if stays { own.closest(moved).point } else { moved })
         });
         // Between two solids a vertex that is out of one may be in the other.
-        let remains =
-            |solid: &Solid, p: DVec3| (-deep..-VISIBLE_DEPTH * math::cbrt(volume)).contains(&solid.signed_distance(p));
-        fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| remains(solid, p)))
+        let visible = Inside { shallow: VISIBLE_DEPTH * math::cbrt(volume), ..inside };
+        fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| visible.holds(solid, p)))
     }
 
     /// A droplet near `place` (in m, in the world) whose shape does not fit between the solids: a

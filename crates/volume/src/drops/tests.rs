@@ -100,6 +100,10 @@ fn a_drop_that_no_cell_holds_is_unresolved_with_its_volume() {
     assert_eq!(drops.unresolved.len(), 1);
     assert_eq!(drops.unresolved[0].target, TargetVolume { id: drop_id(2), volume: 50.0 });
     assert!(drops.unresolved[0].cell.is_some());
+    // A step labels more than once before its volume is put elsewhere.
+    label(&mut drops, &tiles, &discs(&tiles, &[(-8.0, 5.6)]));
+    let volumes: Vec<f64> = drops.unresolved.iter().map(|drop| drop.target.volume).collect();
+    assert_eq!(volumes, [50.0], "the next labeling forgets its volume");
 }
 
 #[test]

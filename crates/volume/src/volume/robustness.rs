@@ -1,10 +1,11 @@
 //! Moving walls, lines that reverse, and impacts: cases in which the model failed.
 
 use glam::DVec3;
-use sessile_model::Model;
+use sessile_model::{Model, NoTimer, StageValue};
 
 use super::Volume;
 use super::tests::{WATER, build, run_to, surface};
+use crate::tiles::CellIndex;
 
 /// Lower and upper bound of what a drop wets, in mm.
 fn footprint(volume: &Volume) -> [DVec3; 2] {
@@ -116,6 +117,45 @@ fn a_fast_drop_on_a_wetting_sphere_does_not_run_away() {
     }
     println!("{fastest:.1} m/s");
     assert!(fastest < 20.0, "{fastest:.1} m/s");
+}
+
+/// A face that is faster than anything in the scene could make it is slowed to ten times the
+/// mean speed and that of short capillary waves, and counted; the run continues, and the jets of an
+/// impact are not touched.
+#[test]
+fn the_speed_limit_slows_what_has_left_the_equations_and_nothing_else() {
+    let impact = |speed: f64| {
+        build(&format!(
+            "{WATER}[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.25 mm\"\n\
+             [materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
+             [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n\
+             [[drops]]\nshape = \"sphere\"\ncenter = \"0.01 1.1 0.02 mm\"\nradius = \"1 mm\"\nvelocity = \"0 -{speed} 0 m/s\"\n"
+        ))
+    };
+    let limited = |volume: &mut Volume, steps: u32| -> u64 {
+        let counts = (0..steps).map(|_| {
+            let report = volume.step(1e-3, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+            match report.stages.get("interface.limited_faces") {
+                Some(StageValue::Total(count)) => count,
+                _ => 0,
+            }
+        });
+        counts.sum()
+    };
+    let mut calm = impact(2.0);
+    assert_eq!(limited(&mut calm, 40), 0, "an impact at 2 m/s is limited");
+    let mut broken = impact(0.1);
+    let tiles = &broken.fluid.state.grid.tiles;
+    let middle = |cell: &CellIndex| broken.fluid.state.grid.center(*cell).distance(DVec3::new(1e-5, 1.1e-3, 2e-5));
+    let cell = tiles.indices().min_by(|a, b| middle(a).total_cmp(&middle(b))).expect("a cell in the middle");
+    broken.fluid.state.velocity[0].values_mut()[cell] = 150.0;
+    let faces = limited(&mut broken, 1);
+    let fastest = broken.fluid.state.max_speed();
+    println!("{faces} faces limited, then {fastest:.1} m/s at most");
+    assert!(faces > 0, "no face is limited");
+    // √(γ/ρh) is 0.54 m/s; the sum of three components counts.
+    assert!(fastest < 3.0 * 10.0 * (0.54 + 1.0), "{fastest:.1} m/s");
+    run_to(&mut broken, 1e-3);
 }
 
 /// Plates that close on a drop: what the gap cannot hold on the grid is lost and counted, and none
