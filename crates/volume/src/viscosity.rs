@@ -88,7 +88,7 @@ pub fn diffuse_velocity<L>(
         return Ok(ViscosityReport::default());
     }
     let State { grid, sides, solids, phi, velocity, .. } = state;
-    let Scratch { face_flags, center_velocity, viscous_stress, .. } = scratch;
+    let Scratch { face_flags, viscous_stress, .. } = scratch;
     let walls = WallMotion::new(step.world, sides, grid);
     let problem = StressProblem {
         tiles: &grid.tiles,
@@ -99,7 +99,7 @@ pub fn diffuse_velocity<L>(
         alpha,
     };
     let wall_velocity = |wall: &Wall, index: CellIndex, axis: usize| walls.at_cell(wall, index, axis);
-    let done = viscous_stress.solve(&problem, center_velocity, velocity, &wall_velocity);
+    let done = viscous_stress.solve(&problem, velocity, &wall_velocity);
     let SolveReport { iterations, residual, .. } =
         done.map_err(|error| SolveError { solver: "viscous solve", error })?;
     Ok(ViscosityReport { iterations, residual })
