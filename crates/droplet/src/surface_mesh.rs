@@ -254,8 +254,8 @@ impl SurfaceMesh {
         Ok(())
     }
 
-    /// Moves the vertices of a solid; `mesh` has its triangles. A triangle that has no plane any more
-    /// keeps its shape; the index of the first such triangle is returned.
+    /// Moves the vertices of a solid; `mesh` has its triangles. A triangle that has no plane any
+    /// more keeps its shape; the index of the first such triangle is returned.
     pub fn move_vertices(&mut self, solid: SolidIndex, mesh: &TriMesh) -> Option<usize> {
         let (range, mut flat) = (self.range_of(solid), None);
         for (t, own) in self.facets[range.clone()].iter_mut().enumerate() {

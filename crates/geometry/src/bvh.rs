@@ -89,8 +89,8 @@ impl Bvh {
         Self { nodes, leaves, bounds, center }
     }
 
-    /// Adapts the boxes to primitives that have moved; the tree stays as it is. `leaf_boxes` are the
-    /// boxes of the leaves, in their order.
+    /// Adapts the boxes to primitives that have moved; the tree stays as it is. `leaf_boxes` are
+    /// the boxes of the leaves, in their order.
     ///
     /// Queries stay exact. They become slower where primitives that were near each other no longer
     /// are.

@@ -1,7 +1,7 @@
 //! glTF 2.0: one part per primitive and node; materials, the first camera, animations.
 //!
-//! Animations are sampled at [`FPS`]: rigid motion becomes keys, morph targets, skins and changes of
-//! size become samples of a deforming mesh.
+//! Animations are sampled at [`FPS`]: rigid motion becomes keys, morph targets, skins and changes
+//! of size become samples of a deforming mesh.
 //!
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.

@@ -46,8 +46,8 @@ pub struct Part {
     pub origin: DVec3,
     /// Motion about that point; empty for a part at rest.
     pub motion: Vec<ModelKey>,
-    /// Positions of the mesh's vertices at times since the first frame (in s), relative to `origin`;
-    /// empty for a part that keeps its shape.
+    /// Positions of the mesh's vertices at times since the first frame (in s), relative to
+    /// `origin`; empty for a part that keeps its shape.
     pub deform: Vec<(f64, Vec<DVec3>)>,
 }
 

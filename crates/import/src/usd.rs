@@ -2,8 +2,8 @@
 //! range.
 //!
 //! Animated transforms become keys of the solid's motion, animated points samples of its
-//! deformation. Of other animated values (the camera) the first sample is taken, and a notice says so. References, payloads, sublayers and
-//! variants are not followed; a notice says so.
+//! deformation. Of other animated values (the camera) the first sample is taken, and a notice says
+//! so. References, payloads, sublayers and variants are not followed; a notice says so.
 
 mod binary_layer;
 mod error;

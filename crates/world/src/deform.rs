@@ -1,7 +1,7 @@
 //! Deforming meshes: vertices interpolated between samples in time.
 //!
-//! Samples x_k at times t_k have the vertices and triangles of the solid's mesh. Between two samples
-//! the path is the cubic Hermite curve with central differences as velocities:
+//! Samples x_k at times t_k have the vertices and triangles of the solid's mesh. Between two
+//! samples the path is the cubic Hermite curve with central differences as velocities:
 //!
 //! ```text
 //! x(t) = h₀₀ x_k + h₁₀ Δ v_k + h₀₁ x_{k+1} + h₁₁ Δ v_{k+1},   Δ = t_{k+1} − t_k
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! So the velocity is continuous, and the acceleration that drops feel is that of the motion rather
-//! than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the solid is at rest: its velocity
-//! jumps where the samples begin and end.
+//! than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the solid is at
+//! rest: its velocity jumps where the samples begin and end.
 //!
 //! The distance structure is refitted to the vertices of each time, not built anew.
 

@@ -3,9 +3,9 @@
 //! A solid's *rest pose* is its shape with the scene's static placement applied. Motion is relative
 //! to it, about the shape's origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and
 //! the three angles of R are linear in time, so s' and the angles' rates are constant and jump at
-//! the keys; at a key the rates of the later segment apply. With `interpolation = "smooth"` they are
-//! cubic with central differences as rates ([`hermite`]), so s' and the rates are continuous. Outside
-//! the keys the solid is at rest.
+//! the keys; at a key the rates of the later segment apply. With `interpolation = "smooth"` they
+//! are cubic with central differences as rates ([`hermite`]), so s' and the rates are continuous.
+//! Outside the keys the solid is at rest.
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};

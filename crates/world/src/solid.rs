@@ -168,7 +168,8 @@ impl Solid {
     }
 
     /// Surface mesh in the rest pose, with texture coordinates; for planes and leaves, the meshed
-    /// part; of a deforming solid, at the current time. It is built when it is first used, and kept.
+    /// part; of a deforming solid, at the current time. It is built when it is first used, and
+    /// kept.
     pub fn mesh(&self) -> &Arc<TriMesh> {
         self.mesh.get()
     }

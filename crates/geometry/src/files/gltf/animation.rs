@@ -8,7 +8,8 @@
 //! ```
 //!
 //! with the displacements d_k of morph targets and their weights m_k, and, for a skin, the joints'
-//! world transforms W_j, inverse bind matrices B_j and weights w_j (the glTF 2.0 specification, skins and animations).
+//! world transforms W_j, inverse bind matrices B_j and weights w_j (the glTF 2.0 specification,
+//! skins and animations).
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 
