@@ -4,18 +4,14 @@
 //! from the noise: two seeds differ by 0.003 (window), 0.005 (streak) and 0.010 (checkerboard), and
 //! twice the largest is allowed. With the physics turned off the difference (0.09 to 0.26) must be
 //! at least three times the tolerance.
-//! `BLESS=1 cargo test -p sessile-render --test reference_images` renders the references again:
+//! `BLESS=1 cargo test -p sessile-render reference_images` renders the references again:
 //! inspect them before committing.
-
-mod common;
-#[path = "common/perceptual.rs"]
-mod perceptual;
 
 use std::path::PathBuf;
 
-use common::{cap, liquid, rectangle};
+use crate::common::{cap, liquid, rectangle};
+use crate::perceptual::{Bytes, difference};
 use glam::{DQuat, DVec3, Vec2, Vec3};
-use perceptual::{Bytes, difference};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
 };

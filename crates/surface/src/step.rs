@@ -8,6 +8,7 @@ use sessile_model::{StageReports, StageTimer, StepError, StepReport};
 use crate::drop::{Drop, DropIndex, Scratch, StepContext, Substeps};
 use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
+use crate::evaporation::evaporate;
 use crate::merging::{MergeContext, MergeCounts, merge};
 use crate::model::SurfaceModel;
 use crate::parameters::Parameters;
@@ -36,6 +37,9 @@ impl SurfaceModel {
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
         timer.enter("emission");
         emit(state, params, until, &mut scratch.shared, notices);
+        if let Some(coefficients) = &params.evaporation {
+            evaporate(state, coefficients, params.edge, report.dt);
+        }
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
         timer.enter("drops");

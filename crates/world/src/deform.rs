@@ -8,9 +8,9 @@
 //! v_k  = (x_{k+1} − x_{k−1}) / (t_{k+1} − t_{k−1}),           one-sided at the ends
 //! ```
 //!
-//! So the velocity is continuous, and the acceleration that drops feel is that of the motion rather
-//! than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the solid is at
-//! rest: its velocity jumps where the samples begin and end.
+//! So the velocity is continuous, and the acceleration that drops feel is that of the motion
+//! rather than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the
+//! solid is at rest: its velocity jumps where the samples begin and end.
 //!
 //! The distance structure is refitted to the vertices of each time, not built anew.
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
+use super::general::TEMPERATURES;
 use super::words::words;
 use super::{Look, SurfaceColor, Texture, TexturePattern, Tiling};
 use crate::declare::{section, variants};
 use crate::field::Fields;
-use crate::quantities::{ANGLE, LENGTH, TIME};
+use crate::quantities::{ANGLE, LENGTH, TEMPERATURE, TIME};
 use crate::resolve;
 use crate::resolve::materials::MaterialName;
 use crate::resolve::solids::UniqueName;
@@ -64,6 +65,12 @@ section! {
             Word(Interpolation::NAMES),
             Value("\"linear\""),
             "between motion keys: linear (velocities jump at keys), or smooth (cubic; for sampled motion)"
+        ),
+        /// Temperature, in K; `None` for that of the air.
+        pub temperature: Option<f64> = key(
+            Quantity(&TEMPERATURE, TEMPERATURES),
+            Derived("that of the air"),
+            "temperature of the solid: vapor condenses on drops where it is below the dew point (`world.humidity`)"
         ),
         /// Appearance.
         pub look: Look = image_key(Word(Look::NAMES), Value("\"slate\""), "appearance"),
