@@ -104,14 +104,16 @@ def _add_solid(description, context, obj, folder, unit, poses, notices):
     name = _material(description, obj)
     file = os.path.join("meshes", bpy.path.clean_name(obj.name) + ".obj")
     origin = poses[0].translation.copy()
-    _write_mesh(context, obj, os.path.join(folder, file), poses[0], origin)
+    topology = _write_mesh(context, obj, os.path.join(folder, file), poses[0], origin)
     solid = {"name": obj.name, "material": name, "shape": "mesh", "file": file, "scale": 1, "move": _vector(origin, "m")}
     rate = description["time"]["fps"]
-    motion = _keys(obj.name, poses, origin, rate, notices)
-    if motion:
-        solid["motion"] = motion
-    if _deforms(context, obj):
-        notices.append(f"{obj.name} changes its shape over time: its shape in the first frame is used")
+    if _deforms(context, obj) or not _is_rigid(poses):
+        solid["deform"] = _samples(context, obj, folder, poses, origin, topology, rate)
+    else:
+        motion = _keys(poses, origin, rate)
+        if motion:
+            solid["motion"] = motion
+            solid["interpolation"] = "smooth"
     description["solids"].append(solid)
 
 
@@ -165,14 +167,50 @@ def _add_rain(description, context, obj, folder, unit, poses, notices):
 _ADD = {"SOLID": _add_solid, "DROP": _add_drop, "DRIP": _add_drip, "RAIN": _add_rain}
 
 
-def _write_mesh(context, obj, path, pose, origin):
-    """Write the evaluated mesh as OBJ, relative to `origin`, with texture coordinates."""
+def _samples(context, obj, folder, poses, origin, topology, rate):
+    """Write the evaluated mesh of every frame, in place; return the keys of `deform`."""
+    scene = context.scene
+    stem = bpy.path.clean_name(obj.name)
+    keys = []
+    for k, pose in enumerate(poses):
+        scene.frame_set(scene.frame_start + k)
+        file = os.path.join("meshes", f"{stem}.{k:05}.obj")
+        _write_mesh(context, obj, os.path.join(folder, file), pose, origin, topology)
+        keys.append({"at": f"{k / rate!r} s", "file": file})
+    scene.frame_set(scene.frame_start)
+    return keys
+
+
+def _topology(mesh):
+    """Number of vertices, and the polygons' corners."""
+    corners = [0] * len(mesh.loops)
+    mesh.loops.foreach_get("vertex_index", corners)
+    sizes = [0] * len(mesh.polygons)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    return len(mesh.vertices), corners, sizes
+
+
+def _write_mesh(context, obj, path, pose, origin, first=None):
+    """Write the evaluated mesh as OBJ, relative to `origin`, with texture coordinates.
+
+    Return its topology and triangles. Those of the `first` frame are used in the others, because Blender divides
+    polygons by their shape.
+    """
     evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
     try:
         mesh.calc_loop_triangles()
         if not mesh.loop_triangles:
             raise SetupError(f"{obj.name} has no faces")
+        topology = _topology(mesh)
+        if first and topology != first[0]:
+            frame = context.scene.frame_current
+            raise SetupError(
+                f"{obj.name} changes its topology in frame {frame} ({topology[0]} vertices, {first[0][0]} in the first): "
+                "a solid needs the same faces in all frames; disable modifiers that add or remove faces over time"
+            )
+        triangles = [list(zip(triangle.vertices, triangle.loops)) for triangle in mesh.loop_triangles]
+        triangles = first[1] if first else triangles
         flip = pose.determinant() < 0
         coordinates = mesh.uv_layers.active.data if mesh.uv_layers.active else None
         lines = []
@@ -180,28 +218,32 @@ def _write_mesh(context, obj, path, pose, origin):
             lines.append("v %.9g %.9g %.9g" % tuple((pose @ vertex.co) - origin))
         if coordinates:
             lines += ["vt %.9g %.9g" % tuple(corner.uv) for corner in coordinates]
-        for triangle in mesh.loop_triangles:
-            corners = list(zip(triangle.vertices, triangle.loops))
-            if flip:
-                corners.reverse()
+        for corners in triangles:
+            corners = corners[::-1] if flip else corners
             lines.append("f " + " ".join(f"{v + 1}/{k + 1}" if coordinates else f"{v + 1}" for v, k in corners))
     finally:
         evaluated.to_mesh_clear()
     with open(path + ".part", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     os.replace(path + ".part", path)
+    return topology, triangles
 
 
-def _keys(name, poses, origin, rate, notices):
+def _is_rigid(poses):
+    """Whether the poses differ by rotations and translations alone."""
+    first = poses[0].inverted_safe()
+    rotations = ((pose @ first).to_3x3() for pose in poses)
+    unit = mathutils.Matrix.Identity(3)
+    return all(abs(entry) <= 1e-4 for r in rotations for row in (r @ r.transposed() - unit) for entry in row)
+
+
+def _keys(poses, origin, rate):
     """Keys of a rigid motion, one per frame where it moves; none at rest."""
     first = poses[0].inverted_safe()
     keys, before, moves = [], mathutils.Euler((0, 0, 0)), False
     for frame, pose in enumerate(poses):
         moved = pose @ first
         rotation = moved.to_3x3()
-        if any(abs(entry) > 1e-4 for row in (rotation @ rotation.transposed() - mathutils.Matrix.Identity(3)) for entry in row):
-            notices.append(f"{name} changes its size over time, which a solid cannot: it stays as in the first frame")
-            return []
         angles = rotation.to_euler("XYZ", before)
         shift = moved @ origin - origin
         moves = moves or shift.length > STILL or max(abs(angle) for angle in angles) > STILL

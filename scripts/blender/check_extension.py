@@ -66,9 +66,57 @@ def main():
     # The plate moves by 1 mm and stays level.
     assert any(solid["motion"] for solid in scene_of(run)), "the plate is at rest"
     bpy.ops.wm.save_mainfile()
+    check_deforming(scene)
     module.unregister()
     module.register()
     print(f"blender: the extension installs, bakes 11 frames, cancels ({stopped!r}), resumes")
+
+
+def check_deforming(scene):
+    """A sheet with a shape key rises by 4 mm: the drop on it rises too; changing topology is refused."""
+    import numpy as np
+    import sessile
+
+    setup = sys.modules["bl_ext.user_default.sessile.setup"]
+    for obj in scene.objects:
+        if hasattr(obj, "sessile"):
+            obj.sessile.role = "NONE"
+    bpy.ops.mesh.primitive_grid_add(size=0.03, x_subdivisions=8, y_subdivisions=8, location=(0.1, 0, 0))
+    sheet = bpy.context.object
+    sheet.name = "Sheet"
+    sheet.sessile.role, sheet.sessile.material = "SOLID", "wax"
+    sheet.shape_key_add(name="Basis")
+    key = sheet.shape_key_add(name="Up")
+    for point in key.data:
+        point.co.z += 0.004
+    key.value = 0.0
+    key.keyframe_insert("value", frame=1001)
+    key.value = 1.0
+    key.keyframe_insert("value", frame=1011)
+    empty = bpy.data.objects.new("On sheet", None)
+    empty.location = (0.1, 0, 0.0012)
+    empty.sessile.role, empty.sessile.radius = "DROP", 0.001
+    scene.collection.objects.link(empty)
+    scene.sessile.model, scene.sessile.slow_motion = "droplet", 1.0
+    scene.sessile.folder = "//deforming"
+    assert bpy.ops.sessile.bake() == {"FINISHED"} and scene.sessile.status == "Done", scene.sessile.status
+    run = sessile.Run(os.path.join(setup.folder_of(scene), "run"))
+    (solid,) = scene_of(run)
+    assert len(solid["deform"]) == 11 and not solid.get("motion"), solid
+    low, high = (np.asarray(run.frame(k).vertices)[:, 1].min() for k in (2, 10))
+    assert 0.0025 < high - low < 0.0045, f"the drop rises by {1e3 * (high - low):.2f} mm"
+    sheet.shape_key_clear()
+    build = sheet.modifiers.new("Build", "BUILD")
+    build.frame_start, build.frame_duration = 1001, 8
+    sheet.hide_render = False
+    try:
+        bpy.ops.sessile.bake()
+        raise AssertionError("a changing topology was baked")
+    except RuntimeError as error:
+        assert "topology" in str(error) or "no faces" in str(error), error
+    sheet.modifiers.clear()
+    scene.sessile.folder = ""
+    print(f"blender: a drop rises by {1e3 * (high - low):.2f} mm on a sheet that deforms by 4 mm")
 
 
 def scene_of(run):

@@ -196,16 +196,19 @@ fn path_bounds(world: &World, at: DVec3, radius: f64) -> Bounds {
     join(around(at, radius), around(at + RUNOUT * radius * down, radius))
 }
 
-/// Bounds of a solid over all keys of its motion.
+/// Bounds of a solid over all keys of its motion and samples of its shape.
 fn bounds_over_motion(world: &World, solid: usize) -> Option<Bounds> {
     let at_start = world.solids().get(solid)?;
-    let keys = &at_start.scene().motion;
-    if keys.is_empty() {
+    let mut times: Vec<f64> = at_start.scene().motion.iter().map(|key| key.at).collect();
+    if let SolidShape::Mesh { deform, .. } = &at_start.scene().shape {
+        times.extend(deform.iter().map(|sample| sample.at));
+    }
+    if times.is_empty() {
         return Some(at_start.bounds());
     }
     let mut moved = world.clone();
-    Some(keys.iter().fold(at_start.bounds(), |bounds, key| {
-        moved.advance_to(key.at);
+    Some(times.iter().fold(at_start.bounds(), |bounds, at| {
+        moved.advance_to(*at);
         moved.solids().get(solid).map_or(bounds, |solid| join(bounds, solid.bounds()))
     }))
 }

@@ -5,7 +5,7 @@ use sessile_wetting::Liquid;
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::parameters::Parameters;
 use crate::setup::Setup;
-use crate::surface_mesh::{Facet, SurfaceMesh};
+use crate::surface_mesh::{SurfaceMesh, TriangleIndex};
 
 /// Read-only inputs of a step.
 #[derive(Clone, Copy)]
@@ -33,9 +33,13 @@ impl<'a> StepContext<'a> {
         &self.setup.parameters
     }
 
-    /// Acceleration field of the solid of a facet.
+    /// Acceleration field of the solid of a triangle, or of the triangle if the solid deforms.
     #[inline]
-    pub fn acceleration(&self, facet: &Facet) -> &'a AccelerationField {
-        &self.accelerations[facet.solid]
+    pub fn acceleration(&self, triangle: TriangleIndex) -> &'a AccelerationField {
+        let solid = self.surface.facet(triangle).solid;
+        match &self.setup.deforming[solid] {
+            None => &self.accelerations[solid],
+            Some(deforming) => &deforming.state.fields[triangle.to_usize() - self.surface.range_of(solid).start],
+        }
     }
 }

@@ -181,7 +181,8 @@ impl FrameBuilder<'_> {
         let (droplet, facet) = (self.particles.state.droplets.get(slot), self.facet(slot));
         let rigid = &self.context.rigid_states[facet.solid];
         let origin = self.origin(slot);
-        let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(origin);
+        let velocity = rigid.pose.turn(facet.lift(droplet.motion.velocity))
+            + self.context.setup.velocity_at(self.context.rigid_states, facet.solid, origin);
         let speed_max = velocity.length();
         DropState { id: droplet.id.get(), volume: droplet.size.volume, velocity, speed_max, pressure: None }
     }
@@ -189,7 +190,10 @@ impl FrameBuilder<'_> {
     /// Shape of a droplet from its size, velocity and acceleration.
     fn shape(&self, droplet: &Droplet) -> DropletShape {
         let facet = self.context.surface.facet(droplet.motion.place.triangle);
-        let acceleration = self.context.acceleration(facet).at(facet.point(droplet.motion.place.at), DVec3::ZERO);
+        let acceleration = self
+            .context
+            .acceleration(droplet.motion.place.triangle)
+            .at(facet.point(droplet.motion.place.at), DVec3::ZERO);
         let (tangential, normal) = (facet.project(acceleration), -acceleration.dot(facet.normal()));
         let heading = droplet.motion.velocity.try_normalize().or(tangential.try_normalize()).unwrap_or(DVec2::X);
         let size = &droplet.size;

@@ -50,6 +50,7 @@ mod batch;
 mod context;
 mod curvature;
 mod damped_motion;
+mod deforming;
 mod display;
 mod drag;
 mod droplets;

@@ -56,12 +56,18 @@ impl Locator<'_> {
         gravity: DVec3,
         (time, pose_after): (f64, f64),
     ) -> Option<(SolidIndex, Contact)> {
+        let moving = |solid: SolidIndex| self.setup.velocity_at(self.rigid_states, solid, ball.center);
         let mut first: Option<(SolidIndex, Contact)> = None;
         for (solid, (mesh, rigid)) in self.surface.solids().zip(self.setup.meshes.iter().zip(self.rigid_states)) {
             let time = first.map_or(time, |(_, contact)| contact.time);
-            if let Some(contact) =
-                first_contact(ball, mesh, self.surface.is_closed(solid), rigid, gravity, (time, pose_after))
-                && first.is_none_or(|(_, earlier)| contact.time < earlier.time)
+            if let Some(contact) = first_contact(
+                ball,
+                mesh,
+                self.surface.is_closed(solid),
+                (rigid, moving(solid)),
+                gravity,
+                (time, pose_after),
+            ) && first.is_none_or(|(_, earlier)| contact.time < earlier.time)
             {
                 first = Some((solid, contact));
             }

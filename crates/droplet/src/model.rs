@@ -3,6 +3,7 @@
 mod airborne;
 mod by_hand;
 mod checkpoint;
+mod deform;
 mod obstacles;
 
 use airborne::Flight;
@@ -16,8 +17,8 @@ use sessile_model::{
 use sessile_scene::{DropShape, Scene};
 use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions};
 use sessile_wetting::{CurvedRest, Wetting, cap};
-use sessile_world::World;
 use sessile_world::random::Stream;
+use sessile_world::{Solid, World};
 
 use crate::acceleration::{AccelerationField, RigidState};
 use crate::air::Air;
@@ -67,6 +68,8 @@ struct Scratch {
     has_moved: bool,
     /// Messages for the user.
     notices: Vec<String>,
+    /// Deforming solids with a triangle of no area that a message was about.
+    flat: Vec<SolidIndex>,
     /// Pairs of solids that a message was about; a solid with itself for airborne droplets.
     reported: Vec<(SolidIndex, SolidIndex)>,
 }
@@ -90,6 +93,7 @@ impl DropletModel {
             scratch: Scratch::default(),
         };
         model.scratch.rigid_states.clone_from(&model.rigid_states);
+        model.deform(0.0);
         model.update_accelerations(0.0);
         model.place_drops();
         Ok(model)
@@ -159,6 +163,12 @@ impl DropletModel {
         particles.arrive(id, motion, volume, radius, &context);
     }
 
+    /// What a step reads.
+    pub(crate) fn context(&self) -> StepContext<'_> {
+        let Self { surface, accelerations, rigid_states, setup, .. } = self;
+        StepContext { surface, accelerations, rigid_states, setup }
+    }
+
     /// The particle system and what its step reads.
     pub(crate) fn particles_and_context(&mut self) -> (&mut ParticleSystem, StepContext<'_>) {
         let Self { surface, accelerations, rigid_states, setup, particles, .. } = self;
@@ -196,7 +206,7 @@ impl DropletModel {
     /// Base radius of a cap of `volume` (in m³) at rest at a contact angle (in rad), in m.
     fn cap_radius(&self, place: SurfacePoint, volume: f64, angle: f64) -> f64 {
         let facet = self.surface.facet(place.triangle);
-        let field = &self.accelerations[facet.solid];
+        let field = self.context().acceleration(place.triangle);
         let normal = -field.at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
         let rest = |curvature: f64| CurvedRest::new(&self.setup.liquid, volume, angle, normal, curvature);
         let radius = |rest: CurvedRest| rest.shape.base_radius;
@@ -215,7 +225,8 @@ impl DropletModel {
             AccelerationField::over(before, now, mesh.bounds().center(), gravity, wind, dt)
         }));
         changed.clear();
-        changed.extend(self.accelerations.iter().zip(&*previous).map(|(now, before)| now != before));
+        let fields = self.accelerations.iter().zip(&*previous).zip(&self.setup.deforming);
+        changed.extend(fields.map(|((now, before), deforming)| now != before || deforming.is_some()));
     }
 
     /// Moves the world to the end of a step of `dt` seconds.
@@ -229,6 +240,11 @@ impl DropletModel {
         self.world.advance_to(now - BEFORE * dt);
         after.clear();
         after.extend(self.world.solids().iter().map(RigidState::of));
+        for (solid, deforming) in self.world.solids().iter().zip(&mut self.setup.deforming) {
+            if let Some(deforming) = deforming {
+                deforming.read_velocities(solid);
+            }
+        }
         self.world.advance_to(now);
         for (state, solid) in after.iter_mut().zip(self.world.solids()) {
             let (before, at_end) = (state.velocity, *solid.velocity());
@@ -243,7 +259,8 @@ impl DropletModel {
     /// Moves the solids to the end of the step.
     fn update_rigid_states(&mut self) {
         let after = &self.scratch.rigid_states;
-        let has_moved = self.rigid_states.iter().zip(after).any(|(rigid, after)| rigid.pose != after.pose);
+        let has_moved =
+            self.rigid_states.iter().zip(after).any(|(rigid, after)| rigid.pose != after.pose) || self.deforms();
         self.rigid_states.clone_from(after);
         self.scratch.has_moved = has_moved;
         if has_moved {
@@ -255,7 +272,8 @@ impl DropletModel {
     fn next_keyframe(&self, time: f64) -> f64 {
         let keys = self.world.solids().iter().flat_map(|solid| &solid.scene().motion);
         let margin = 1e-9 * self.setup.parameters.max_step;
-        keys.map(|key| key.at).filter(|&at| at > time + margin).fold(f64::INFINITY, f64::min)
+        let spans = self.world.solids().iter().filter_map(Solid::deformation_span).flatten();
+        keys.map(|key| key.at).chain(spans).filter(|&at| at > time + margin).fold(f64::INFINITY, f64::min)
     }
 
     /// The solids at their current poses.
@@ -340,6 +358,7 @@ impl Model for DropletModel {
         let now = self.state.time + dt;
         let (mut events, mut report) = (Vec::new(), StageReports::default());
         self.move_solids(now, dt);
+        self.deform(dt);
         self.update_accelerations(dt);
         self.update_rigid_states();
         if self.scratch.changed.contains(&true) {

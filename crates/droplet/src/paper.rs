@@ -149,9 +149,8 @@ pub struct PaperForces<'a> {
 impl<'a> PaperForces<'a> {
     /// Forces on a droplet.
     pub fn new(context: &StepContext<'a>, paper: &'a Paper, own: DropId, motion: &MotionState, volume: f64) -> Self {
-        let facet = context.surface.facet(motion.place.triangle);
         let (mass, radius) = (context.liquid().density * volume, hemisphere_radius(volume));
-        Self { paper, field: context.acceleration(facet), mass, radius, own }
+        Self { paper, field: context.acceleration(motion.place.triangle), mass, radius, own }
     }
 }
 

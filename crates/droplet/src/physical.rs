@@ -72,7 +72,7 @@ impl<'a> PhysicalForces<'a> {
         Self {
             context,
             substrate,
-            field: context.acceleration(facet),
+            field: context.acceleration(motion.place.triangle),
             law: substrate.law(context.surface, motion.place),
             volume: size.volume,
             radius: size.radius,

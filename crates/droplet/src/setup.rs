@@ -8,6 +8,7 @@ use sessile_wetting::{Liquid, cap};
 use sessile_world::{Solid, World};
 
 use crate::acceleration::RigidState;
+use crate::deforming::Deforming;
 use crate::error::DropletError;
 use crate::paper::{Coefficients, Paper, PaperSolid};
 use crate::parameters::Parameters;
@@ -27,7 +28,8 @@ const TRIANGLE_SAMPLES: [[f64; 3]; 9] = {
     [a, b, c, d, e, f, g, h, [2.0 * N, 2.0 * N, 5.0 * N]]
 };
 
-/// What the model reads from the scene; constant except for [`Setup::nearby_solids`].
+/// What the model reads from the scene; constant except for [`Setup::nearby_solids`] and
+/// for what belongs to deforming solids.
 #[derive(Debug)]
 pub struct Setup {
     /// Tunable parameters.
@@ -54,9 +56,25 @@ pub struct Setup {
     pub bounds: Vec<[DVec3; 2]>,
     /// For each solid, the other solids near enough for droplets to touch.
     pub nearby_solids: Vec<Vec<SolidIndex>>,
+    /// The motion of each solid whose mesh deforms.
+    pub deforming: Vec<Option<Box<Deforming>>>,
 }
 
 impl Setup {
+    /// Velocity of a solid at a point of the world, in m/s; of a deforming one, of its nearest
+    /// surface point.
+    pub fn velocity_at(&self, rigid_states: &[RigidState], solid: SolidIndex, point: DVec3) -> DVec3 {
+        let rigid = &rigid_states[solid];
+        let moving = rigid.velocity.at(point);
+        match &self.deforming[solid] {
+            None => moving,
+            Some(deforming) => {
+                let there = rigid.pose.apply_inverse(point);
+                moving + rigid.pose.turn(deforming.velocity_at(&self.meshes[solid], there))
+            }
+        }
+    }
+
     /// Updates which solids are near each other, by the gap between their bounding spheres.
     pub fn find_nearby_solids(&mut self, rigid_states: &[RigidState]) {
         let sphere = |solid: usize| {
@@ -98,6 +116,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         SceneFidelity::Paper => Fidelity::Paper(Box::new(build_paper(scene, world, &surface, &meshes, damping))),
     };
     let bounds: Vec<[DVec3; 2]> = meshes.iter().map(bounding_box).collect();
+    let deforming = world.solids().iter().zip(&meshes).map(|(solid, mesh)| Deforming::new(solid, mesh)).collect();
     let dew_volume = |solid: &Solid| cap::volume(parameters.dew_radius, central_wetting(solid).advancing);
     let setup = Setup {
         parameters,
@@ -112,6 +131,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         balances: BalanceCache::new(springs(scene)),
         nearby_solids: vec![Vec::new(); bounds.len()],
         bounds,
+        deforming,
     };
     Ok(Parts { setup, surface, substrate, fidelity })
 }
@@ -206,7 +226,7 @@ fn cumulative_areas(surface: &SurfaceMesh) -> Vec<f64> {
     areas
 }
 
-fn bounding_box(mesh: &TriMesh) -> [DVec3; 2] {
+pub fn bounding_box(mesh: &TriMesh) -> [DVec3; 2] {
     let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
     mesh.positions.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)])
 }

@@ -250,7 +250,27 @@ impl SurfaceMesh {
         self.analytic.push(None);
         let facets = &self.facets[first..];
         self.closed.push(facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())));
-        for t in first..triangles {
+        self.measure_folds(first..triangles);
+        Ok(())
+    }
+
+    /// Moves the vertices of a solid; `mesh` has its triangles. A triangle that has no plane any
+    /// more keeps its shape; the index of the first such triangle is returned.
+    pub fn move_vertices(&mut self, solid: SolidIndex, mesh: &TriMesh) -> Option<usize> {
+        let (range, mut flat) = (self.range_of(solid), None);
+        for (t, own) in self.facets[range.clone()].iter_mut().enumerate() {
+            match facet(mesh.corners(t), own.opposite, solid) {
+                Ok(moved) => *own = moved,
+                Err(_) => flat = flat.or(Some(t)),
+            }
+        }
+        self.measure_folds(range);
+        flat
+    }
+
+    /// Measures the dihedral turns of a range of triangles.
+    fn measure_folds(&mut self, range: std::ops::Range<usize>) {
+        for t in range {
             for k in 0..3 {
                 if let Some((other, edge)) = self.facets[t].opposite[k].get() {
                     let (turn, span) = fold(&self.facets[t], k, &self.facets[other], edge);
@@ -259,7 +279,6 @@ impl SurfaceMesh {
                 }
             }
         }
-        Ok(())
     }
 
     /// All triangles.

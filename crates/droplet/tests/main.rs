@@ -3,6 +3,7 @@
 mod balance_and_determinism;
 mod by_hand;
 mod coalescence;
+mod deforming;
 mod displayed_shapes;
 mod first_frame_and_flight;
 mod other_solids;

@@ -89,6 +89,31 @@ impl Bvh {
         Self { nodes, leaves, bounds, center }
     }
 
+    /// Adapts the boxes to primitives that have moved; the tree stays as it is. `leaf_boxes` are
+    /// the boxes of the leaves, in their order.
+    ///
+    /// Queries stay exact. They become slower where primitives that were near each other no longer
+    /// are.
+    pub fn refit(&mut self, leaf_boxes: &[Bounds]) {
+        self.bounds = leaf_boxes.iter().fold(Bounds::EMPTY, |all, b| all.union(*b));
+        if !leaf_boxes.is_empty() {
+            self.center = self.bounds.center();
+        }
+        // Children come after their parents.
+        let mut boxes = vec![Bounds::EMPTY; self.nodes.len()];
+        for index in (0..self.nodes.len()).rev() {
+            for slot in 0..4 {
+                let child = self.nodes[index].children[slot];
+                if child == Child::NONE {
+                    continue;
+                }
+                let own = child.leaf().map_or_else(|| boxes[child.node()], |leaf| leaf_boxes[leaf]);
+                boxes[index] = boxes[index].union(own);
+                self.nodes[index].set_box(slot, &own, self.center);
+            }
+        }
+    }
+
     /// Bounding box of all primitives.
     pub fn bounds(&self) -> Bounds {
         self.bounds

@@ -19,6 +19,7 @@ use self::normals::{Pseudonormals, face_normal};
 use self::packet::{Packet, Probe};
 use self::triangle::{Feature, Nearest, Triangle};
 use crate::bvh::{Bounds, Bvh, LEAF};
+use crate::connectivity::{EdgeUse, edge_uses};
 use crate::{Closest, Distance, TriMesh};
 
 /// A closed mesh prepared for distance queries.
@@ -31,6 +32,8 @@ pub struct MeshDistance {
     triangles: Vec<[Triangle; LEAF]>,
     indices: Vec<[u32; LEAF]>,
     packets: Vec<Packet>,
+    /// The edges, of a mesh that has been moved.
+    edges: Vec<EdgeUse>,
 }
 
 /// A point of a mesh.
@@ -71,7 +74,29 @@ impl MeshDistance {
         let indices: Vec<_> = bvh.leaves().iter().map(|leaf| leaf.map(|i| solid[i as usize])).collect();
         let triangles = indices.iter().map(|leaf| leaf.map(|t| Triangle::new(mesh.corners(t as usize)))).collect();
         let packets = indices.iter().map(|leaf| Packet::new(&mesh, leaf, bvh.center())).collect();
-        Self { mesh, normals, bvh, triangles, indices, packets }
+        Self { mesh, normals, bvh, triangles, indices, packets, edges: Vec::new() }
+    }
+
+    /// Moves the vertices: the hierarchy is refitted rather than built anew.
+    ///
+    /// A triangle that was too thin to have a normal at first stays skipped.
+    ///
+    /// # Panics
+    /// If the number of positions is not that of the mesh.
+    pub fn refit(&mut self, positions: &[DVec3]) {
+        self.mesh.positions.copy_from_slice(positions);
+        if self.edges.is_empty() {
+            self.edges = edge_uses(&self.mesh.triangles);
+        }
+        self.normals = Pseudonormals::with_edges(&self.mesh, &self.edges);
+        let mesh = &self.mesh;
+        let leaf_box = |leaf: &[u32; LEAF]| Bounds::of(leaf.iter().flat_map(|&t| mesh.corners(t as usize)));
+        let boxes: Vec<Bounds> = self.indices.iter().map(leaf_box).collect();
+        self.bvh.refit(&boxes);
+        for ((leaf, triangles), packet) in self.indices.iter().zip(&mut self.triangles).zip(&mut self.packets) {
+            *triangles = leaf.map(|t| Triangle::new(mesh.corners(t as usize)));
+            *packet = Packet::new(mesh, leaf, self.bvh.center());
+        }
     }
 
     /// The mesh.

@@ -1,25 +1,32 @@
-//! glTF 2.0: one part per primitive and node; materials, the first camera, the length of
-//! animations.
+//! glTF 2.0: one part per primitive and node; materials, the first camera, animations.
+//!
+//! Animations are sampled at [`FPS`]: rigid motion becomes keys, morph targets, skins and changes
+//! of size become samples of a deforming mesh.
 //!
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.
 
 use std::path::{Path, PathBuf};
 
+use glam::{DMat4, DVec3};
 use serde_json::Value;
-use sessile_geometry::files::{gltf_json, parse_gltf};
+use sessile_geometry::files::{GltfMotion, gltf_json, gltf_motion, parse_gltf};
 
 use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
+use crate::motion;
 
 /// Frames per second: glTF animations have none.
 const FPS: f64 = 24.0;
 
+/// Most frames of an animation; more are taken for an error of the file.
+const MAX_FRAMES: f64 = 10_000.0;
+
 /// Reads a `.glb` or `.gltf` file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let scene = parse_gltf(bytes, &|name| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH))
-        .map_err(|error| error.in_file(path))?;
+    let resources = |name: &str| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH);
+    let scene = parse_gltf(bytes, &resources).map_err(|error| error.in_file(path))?;
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
         .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
     let mut model = Model::default();
@@ -31,19 +38,30 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
             model.set_first_camera(world_from_node, fov);
         }
     }
+    let end = animation_end(&document);
+    let frames = (end * FPS).round().clamp(0.0, MAX_FRAMES) as u32;
+    let times: Vec<f64> = (0..=frames).map(|k| f64::from(k) / FPS).collect();
+    let sampled = gltf_motion(bytes, &resources, &times).map_err(|error| error.in_file(path))?;
     for part in scene.primitives {
         let node = &document["nodes"][part.node];
         let mesh = node["mesh"].as_u64().map_or(&Value::Null, |mesh| &document["meshes"][mesh as usize]);
         let name = node["name"].as_str().or(mesh["name"].as_str()).unwrap_or("part").to_owned();
         let material = mesh["primitives"][part.primitive]["material"].as_u64();
         let material = material.map_or(NO_MATERIAL.to_owned(), |k| material_name(&document, k as usize));
-        model.parts.push(Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() });
+        let still = Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() };
+        model.parts.push(moved(still, part.primitive, &sampled, &times));
     }
-    let end = animation_end(&document);
-    if end > 0.0 {
-        model.frames = Some((0.0, (end * FPS).round(), FPS));
+    if frames > 0 {
+        model.frames = Some((0.0, f64::from(frames), FPS));
     }
-    model.notices.extend(left_out(&document));
+    if let Some(camera) = scene.nodes.iter().find(|(node, _)| document["nodes"][*node]["camera"].is_u64())
+        && poses_of(camera.0, &sampled, &times).windows(2).any(|pair| pair[0].1 != pair[1].1)
+    {
+        let name = document["nodes"][camera.0]["name"].as_str().unwrap_or("a node").to_owned();
+        model
+            .notices
+            .push(format!("the camera {name} moves; its place at rest was taken, because a scene's camera is at rest"));
+    }
     model.aim_camera();
     Ok(model)
 }
@@ -102,34 +120,41 @@ fn base_color_image(
     file
 }
 
-/// One line for each kind of content that is not imported.
-fn left_out(document: &Value) -> Vec<String> {
-    let names = |nodes: Vec<u64>| -> String {
-        let mut names: Vec<&str> =
-            nodes.iter().map(|k| document["nodes"][*k as usize]["name"].as_str().unwrap_or("a node")).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.join(", ")
-    };
-    let channels = list(document, "animations").iter().flat_map(|animation| list(animation, "channels"));
-    let (mut moving, mut morphing) = (Vec::new(), Vec::new());
-    for channel in channels {
-        let Some(node) = channel["target"]["node"].as_u64() else { continue };
-        if channel["target"]["path"] == "weights" { morphing.push(node) } else { moving.push(node) }
-    }
-    let skinned = list(document, "nodes").iter().enumerate().filter(|(_, node)| node["skin"].is_u64());
-    let skinned: Vec<u64> = skinned.map(|(k, _)| k as u64).collect();
-    let mut lines = Vec::new();
-    for (nodes, what) in [
-        (moving, "is animated; its place at rest was taken (motion is imported from USD)"),
-        (morphing, "has animated morph targets; its shape at rest was taken"),
-        (skinned, "is deformed by a skin; its shape at rest was taken"),
-    ] {
-        if !nodes.is_empty() {
-            lines.push(format!("{} {what}", names(nodes)));
+/// World transforms of a node at all times.
+fn poses_of(node: usize, motion: &GltfMotion, times: &[f64]) -> Vec<(f64, DMat4)> {
+    let pose = |poses: &Vec<(usize, DMat4)>| poses.iter().find(|(k, _)| *k == node).map(|(_, pose)| *pose);
+    times.iter().zip(&motion.poses).filter_map(|(at, poses)| Some((*at, pose(poses)?))).collect()
+}
+
+/// The part with its motion or its samples.
+fn moved(mut part: Part, primitive: usize, sampled: &GltfMotion, times: &[f64]) -> Part {
+    if let Some(own) = sampled.deforming.iter().find(|own| own.node == part.object && own.primitive == primitive) {
+        if let Some(first) = own.positions.first().filter(|first| first.len() == part.mesh.positions.len()) {
+            part.mesh.positions.clone_from(first);
+            if times.len() > 1 {
+                part.deform = times.iter().copied().zip(own.positions.iter().cloned()).collect();
+            }
         }
+        return part;
     }
-    lines
+    let poses = poses_of(part.object, sampled, times);
+    let Some((_, first)) = poses.first().filter(|_| poses.len() > 1) else { return part };
+    let at_rest = poses.iter().all(|(_, pose)| pose == first);
+    let center = first.transform_point3(DVec3::ZERO);
+    match motion::keys(&poses, center) {
+        Some(keys) if !keys.is_empty() => {
+            part.mesh.positions.iter_mut().for_each(|p| *p -= center);
+            (part.origin, part.motion) = (center, keys);
+        }
+        // It changes its size: the vertices of every frame.
+        None if !at_rest && first.determinant() != 0.0 => {
+            let own: Vec<DVec3> = part.mesh.positions.iter().map(|p| first.inverse().transform_point3(*p)).collect();
+            let shape = |pose: &DMat4| own.iter().map(|p| pose.transform_point3(*p)).collect();
+            part.deform = poses.iter().map(|(at, pose)| (*at, shape(pose))).collect();
+        }
+        _ => {}
+    }
+    part
 }
 
 /// The last time of all animations, in s; 0 where there are none.

@@ -25,6 +25,7 @@ pub mod usd;
 
 use std::path::{Path, PathBuf};
 
+use sessile_geometry::TriMesh;
 use sessile_geometry::files::write_ply;
 use sessile_output::{Destination, Identifiers, Layout};
 
@@ -55,6 +56,11 @@ pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, 
         let mut mesh_file = destination.inside(&format!("{name}.ply"))?;
         mesh_file.put(&write_ply(&part.mesh))?;
         mesh_file.finish()?;
+        for (sample, (_, positions)) in part.deform.iter().enumerate() {
+            let mut sample_file = destination.inside(&sample_name(name, sample))?;
+            sample_file.put(&write_ply(&TriMesh { positions: positions.clone(), ..part.mesh.clone() }))?;
+            sample_file.finish()?;
+        }
     }
     let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut scene_file = destination.file()?;
@@ -65,6 +71,11 @@ pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, 
     let boxes = model.parts.iter().map(|part| part.bounds().map(|corner| corner.to_array()));
     let boxes = names.iter().cloned().zip(boxes).collect();
     Ok(Imported { solids: names.len(), notices: model.notices, scene: path, boxes })
+}
+
+/// File name of a sample of a deforming mesh.
+fn sample_name(name: &str, sample: usize) -> String {
+    format!("{name}.deform.{sample:05}.ply")
 }
 
 /// Whether a file is a 3D model by the ending of its name, rather than a scene.

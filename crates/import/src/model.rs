@@ -46,6 +46,9 @@ pub struct Part {
     pub origin: DVec3,
     /// Motion about that point; empty for a part at rest.
     pub motion: Vec<ModelKey>,
+    /// Positions of the mesh's vertices at times since the first frame (in s), relative to
+    /// `origin`; empty for a part that keeps its shape.
+    pub deform: Vec<(f64, Vec<DVec3>)>,
 }
 
 /// A key of a motion.
@@ -128,6 +131,9 @@ impl Model {
                         (whole.material, *largest) = (part.material.clone(), area);
                     }
                     append(&mut whole.mesh, &part.mesh);
+                    for ((_, whole), (_, own)) in whole.deform.iter_mut().zip(&part.deform) {
+                        whole.extend_from_slice(own);
+                    }
                 }
                 None => objects.push((part, area)),
             }

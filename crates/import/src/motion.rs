@@ -1,5 +1,4 @@
-//! Rigid motion as keys of a solid: poses at the frames, reduced to those that linear interpolation
-//! needs.
+//! Rigid motion as keys of a solid: poses at the frames, or at the ends of a uniform motion.
 
 use glam::{DMat3, DMat4, DQuat, DVec3, EulerRot};
 
@@ -28,7 +27,12 @@ pub fn keys(poses: &[(f64, DMat4)], origin: DVec3) -> Option<Vec<ModelKey>> {
         keys.push(ModelKey { at: *at, shift: moved.transform_point3(origin) - origin, angles });
     }
     let still = |key: &ModelKey| key.shift.length() < STRAIGHT && key.angles.length() < STRAIGHT;
-    Some(if keys.iter().all(still) { Vec::new() } else { straightened(&keys) })
+    if keys.iter().all(still) {
+        return Some(Vec::new());
+    }
+    // Uniform motion needs its ends only; the velocity of any other follows from all of its keys.
+    let straight = straightened(&keys);
+    Some(if straight.len() == 2 { straight } else { keys })
 }
 
 /// Angles about x, then y, then z.

@@ -110,6 +110,17 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
             );
         }
         text.push_str("]\n");
+        if part.motion.len() > 2 {
+            text.push_str("interpolation = \"smooth\"         # sampled frame by frame\n");
+        }
+    }
+    if !part.deform.is_empty() {
+        text.push_str("deform = [\n");
+        for (sample, (at, _)) in part.deform.iter().enumerate() {
+            let file = quoted(&format!("{folder}/{}", crate::sample_name(name, sample)));
+            let _ = writeln!(text, "    {{ at = \"{} ms\", file = {file} }},", rounded(at * 1e3));
+        }
+        text.push_str("]\n");
     }
     if let Some(texture) = material.and_then(|material| material.texture.as_ref()) {
         let _ = writeln!(text, "texture = {}", quoted(&texture.to_string_lossy()));

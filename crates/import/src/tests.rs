@@ -152,6 +152,34 @@ fn rigid_motion_of_a_layer_becomes_keys_about_the_objects_origin() {
     assert!((low[0] - 0.09).abs() < 1e-9 && (high[0] - 0.11).abs() < 1e-9, "{low:?} {high:?}");
 }
 
+/// A strip whose end rises by 1 cm in 12 frames, in a transform that moves by 6 cm.
+#[test]
+fn points_with_samples_become_a_deforming_solid() {
+    let bending = MOVING
+        .replace("int[] faceVertexCounts = [4, 4, 4, 4, 4, 4]", "int[] faceVertexCounts = [4]")
+        .replace("[0, 4, 6, 2, 3, 2, 6, 7, 7, 6, 4, 5, 5, 1, 3, 7, 1, 0, 2, 3, 5, 4, 0, 1]", "[0, 1, 2, 3]");
+    let start = bending.find("point3f[] points").unwrap();
+    let end = start + bending[start..].find('\n').unwrap();
+    let points = "point3f[] points.timeSamples = { 1001: [(0, 0, 0), (0, 0, 1), (1, 0, 1), (1, 0, 0)], \
+        1013: [(0, 0, 0), (0, 0, 1), (1, 1, 1), (1, 1, 0)] }";
+    let bending = format!("{}{points}{}", &bending[..start], &bending[end..]);
+    let folder = tempfile::tempdir().unwrap();
+    let (file, scene) = (folder.path().join("bend.usda"), folder.path().join("bend.toml"));
+    fs::write(&file, bending.replace("rotateY.timeSamples = { 1001: 0, 1007: 120, }", "rotateY = 0")).unwrap();
+    let done = import_model(&file, &scene, false).unwrap();
+    assert!(done.notices.is_empty(), "{:?}", done.notices);
+    let text = fs::read_to_string(&scene).unwrap();
+    assert!(text.contains("{ at = \"500 ms\", file = \"bend.toml.files/Box.deform.00012.ply\" }"), "{text}");
+    let read =
+        |name: &str| sessile_geometry::files::read_mesh(&folder.path().join("bend.toml.files").join(name)).unwrap();
+    let [first, middle, last] = ["Box.ply", "Box.deform.00006.ply", "Box.deform.00012.ply"].map(read);
+    assert_eq!(first.triangles, last.triangles);
+    // Corner 2 of the quad: 1 cm along x and z, in meters; the cart moves in the second half.
+    let corner = |mesh: &TriMesh| mesh.positions[2];
+    let near = |p: glam::DVec3, x: f64, y: f64| (p - glam::DVec3::new(x, y, 0.01)).length() < 1e-7;
+    assert!(near(corner(&first), 0.11, 0.01) && near(corner(&middle), 0.11, 0.015) && near(corner(&last), 0.17, 0.02));
+}
+
 #[test]
 fn what_moves_and_cannot_be_imported_is_reported() {
     let growing = MOVING.replace(
@@ -162,14 +190,15 @@ fn what_moves_and_cannot_be_imported_is_reported() {
         .replace("float xformOp:scale", "float3 xformOp:scale")
         .replace("[\"xformOp:rotateY\"]", "[\"xformOp:scale\"]");
     let (done, text) = imported("grow.usda", growing.as_bytes()).unwrap();
+    // A body that grows is a deforming one: 13 frames.
+    assert!(done.notices.is_empty() && !text.contains("motion = ["), "{:?}\n{text}", done.notices);
+    assert_eq!(text.matches("Box.deform.").count(), 13, "{text}");
+    let (done, _) = imported("table.usda", LAYER.as_bytes()).unwrap();
     assert!(
-        done.notices.iter().any(|line| line.contains("Box changes its size over time")),
-        "{:?}\n{text}",
+        done.notices.iter().any(|line| line.contains("Table changes its number of points over time")),
+        "{:?}",
         done.notices
     );
-    assert!(!text.contains("motion = ["), "{text}");
-    let (done, _) = imported("table.usda", LAYER.as_bytes()).unwrap();
-    assert!(done.notices.iter().any(|line| line.contains("Table changes its shape over time")), "{:?}", done.notices);
 }
 
 #[test]
@@ -375,4 +404,72 @@ fn the_appearance_of_obj_and_gltf_materials_becomes_the_look_and_the_rest_is_rep
         assert!(text.contains(line), "no {line:?} in\n{text}");
     }
     assert!(done.notices.iter().any(|n| n == "material brass: its normal map was not imported"), "{:?}", done.notices);
+}
+
+/// A triangle in a node that is animated for half a second: `target` is the animated property,
+/// `values` its two values, `more` other keys of the node and of the primitive.
+fn animated_gltf(path: &str, shape: &str, values: &[f32], (node, primitive): (&str, &str)) -> (String, Vec<u8>) {
+    let mut floats: Vec<f32> = vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    floats.extend([0.0, 0.5]);
+    floats.extend_from_slice(values);
+    // The displacements of a morph target: the second corner rises by 1.
+    floats.extend([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    // Every vertex belongs to joint 0 alone.
+    floats.extend([1.0, 0.0, 0.0, 0.0].repeat(3));
+    let mut bytes: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+    bytes.extend([0; 12]);
+    let size = bytes.len();
+    let (at_morph, at_weights, at_joints) = (size - 96, size - 60, size - 12);
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}],
+        "nodes": [{{"mesh": 0, "name": "flap"{node}}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}{primitive}}}]}}],
+        "animations": [{{"channels": [{{"sampler": 0, "target": {{"node": 0, "path": "{path}"}}}}],
+            "samplers": [{{"input": 1, "output": 2}}]}}],
+        "accessors": [{{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}},
+            {{"bufferView": 0, "byteOffset": 36, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [0.5]}},
+            {{"bufferView": 0, "byteOffset": 44, "componentType": 5126, "count": 2, "type": "{shape}"}},
+            {{"bufferView": 0, "byteOffset": {at_morph}, "componentType": 5126, "count": 3, "type": "VEC3"}},
+            {{"bufferView": 0, "byteOffset": {at_weights}, "componentType": 5126, "count": 3, "type": "VEC4"}},
+            {{"bufferView": 0, "byteOffset": {at_joints}, "componentType": 5121, "count": 3, "type": "VEC4"}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": {size}}}],
+        "buffers": [{{"byteLength": {size}, "uri": "flap.bin"}}]}}"#
+    );
+    (text, bytes)
+}
+
+#[test]
+fn animations_of_gltf_files_become_motion_and_deformation() {
+    let folder = tempfile::tempdir().unwrap();
+    let import = |name: &str, (text, bytes): (String, Vec<u8>)| {
+        let file = folder.path().join(format!("{name}.gltf"));
+        fs::write(folder.path().join("flap.bin"), bytes).unwrap();
+        fs::write(&file, text).unwrap();
+        let done = import_model(&file, &file.with_extension("toml"), false).unwrap_or_else(|error| panic!("{error}"));
+        assert!(done.notices.is_empty(), "{:?}", done.notices);
+        fs::read_to_string(done.scene).unwrap()
+    };
+    let last_corner = |name: &str| {
+        let file = folder.path().join(format!("{name}.toml.files/flap.deform.00012.ply"));
+        sessile_geometry::files::read_mesh(&file).unwrap().positions[1]
+    };
+    let moving = import("moving", animated_gltf("translation", "VEC3", &[0.0, 0.0, 0.0, 0.0, 0.3, 0.0], ("", "")));
+    assert!(moving.contains("{ at = \"500 ms\", move = \"0 300 0 mm\"") && !moving.contains("deform"), "{moving}");
+    let growing = import("growing", animated_gltf("scale", "VEC3", &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], ("", "")));
+    assert_eq!(growing.matches("flap.deform.").count(), 13, "{growing}");
+    assert!((last_corner("growing") - glam::DVec3::X * 2.0).length() < 1e-6, "{}", last_corner("growing"));
+    let more = (r#", "weights": [0]"#, r#", "targets": [{"POSITION": 3}]"#);
+    let morphing = import("morphing", animated_gltf("weights", "SCALAR", &[0.0, 0.5], more));
+    assert_eq!(morphing.matches("flap.deform.").count(), 13, "{morphing}");
+    let expected = glam::DVec3::new(1.0, 0.0, 0.5);
+    assert!((last_corner("morphing") - expected).length() < 1e-6, "{}", last_corner("morphing"));
+    // A skin with one joint, the animated node itself: the vertices follow the joint.
+    let (text, bytes) = animated_gltf("translation", "VEC3", &[0.0, 0.0, 0.0, 0.0, 0.3, 0.0], (r#", "skin": 0"#, ""));
+    let text = text
+        .replace("\"scene\": 0,", "\"scene\": 0, \"skins\": [{\"joints\": [0]}],")
+        .replace("\"POSITION\": 0}", "\"POSITION\": 0, \"WEIGHTS_0\": 4, \"JOINTS_0\": 5}");
+    let skinned = import("skinned", (text, bytes));
+    assert_eq!(skinned.matches("flap.deform.").count(), 13, "{skinned}");
+    let expected = glam::DVec3::new(1.0, 0.3, 0.0);
+    assert!((last_corner("skinned") - expected).length() < 1e-6, "{}", last_corner("skinned"));
 }

@@ -1,9 +1,9 @@
 //! USD: meshes with their transforms, rigid motion and materials, the first camera, the frame
 //! range.
 //!
-//! Animated transforms become keys of the solid's motion. Of other animated values (points, the
-//! camera) the first sample is taken, and a notice says so. References, payloads, sublayers and
-//! variants are not followed; a notice says so.
+//! Animated transforms become keys of the solid's motion, animated points samples of its
+//! deformation. Of other animated values (the camera) the first sample is taken, and a notice says
+//! so. References, payloads, sublayers and variants are not followed; a notice says so.
 
 mod binary_layer;
 mod error;
@@ -175,6 +175,43 @@ impl Importer {
         (0..=count as u32).map(pose).collect()
     }
 
+    /// Adds a mesh that changes its shape or size: its vertices at all frames, transforms applied.
+    /// `false` if there are no frames, or their numbers of points differ.
+    fn add_deforming_mesh(&mut self, prim: &UsdPrim, parents: &[&UsdPrim], name: &str, bound: Option<&str>) -> bool {
+        let poses = self.poses(parents);
+        let (first, rate) = self.frames.map_or((0.0, 24.0), |(first, _, rate)| (first, rate));
+        let points = |seconds: f64| match prim.samples.get("points") {
+            Some(samples) => points_at(samples, first + seconds * rate),
+            None => Some(prim.numbers("points").to_vec()),
+        };
+        let shapes: Option<Vec<(f64, Polygons)>> =
+            poses.iter().map(|(at, world)| Some((*at, Polygons::of_prim(prim, &points(*at)?, *world)))).collect();
+        let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) else {
+            self.model.notices.push(format!(
+                "{name} changes its number of points over time, which a solid cannot; its shape in the first frame was \
+                 taken"
+            ));
+            return false;
+        };
+        let faces = faces_by_material(prim, shapes[0].1.len(), bound.unwrap_or(NO_MATERIAL), &self.materials);
+        for (material, faces) in faces {
+            let meshes: Result<Vec<_>, _> =
+                shapes.iter().map(|(at, polygons)| Ok((*at, polygons.triangulate(&faces)?))).collect();
+            match meshes {
+                Ok(meshes) => {
+                    let mesh = meshes[0].1.clone();
+                    let deform = meshes.into_iter().map(|(at, mesh)| (at, mesh.positions)).collect();
+                    let (name, object) = (name.to_owned(), self.objects);
+                    self.model.parts.push(Part { name, object, material, mesh, deform, ..Part::default() });
+                }
+                Err::<_, &str>(problem) => {
+                    self.model.notices.push(format!("mesh {} was skipped: {problem}", prim.name));
+                }
+            }
+        }
+        true
+    }
+
     fn add_mesh(
         &mut self,
         prim: &UsdPrim,
@@ -184,10 +221,12 @@ impl Importer {
         bound: Option<&str>,
     ) {
         self.objects += 1;
-        if prim.animated.iter().any(|property| property == "points") {
-            self.model
-                .notices
-                .push(format!("{name} changes its shape over time; its shape in the first frame was taken"));
+        if prim.animated.iter().any(|property| property == "faceVertexIndices") {
+            self.model.notices.push(format!(
+                "{name} changes its topology over time, which a solid cannot; its shape in the first frame was taken"
+            ));
+        } else if prim.samples.contains_key("points") && self.add_deforming_mesh(prim, parents, name, bound) {
+            return;
         }
         let poses = self.poses(parents);
         let (mut origin, mut motion) = (DVec3::ZERO, Vec::new());
@@ -197,24 +236,36 @@ impl Importer {
             match motion::keys(&poses, center) {
                 Some(keys) if !keys.is_empty() => (origin, motion) = (center, keys),
                 Some(_) => {}
-                None => self.model.notices.push(format!(
-                    "{name} changes its size over time, which a solid cannot; it is at rest as in the first frame"
-                )),
+                // It changes its size: the vertices of every frame.
+                None if self.add_deforming_mesh(prim, parents, name, bound) => return,
+                None => {}
             }
         }
         let world_from_prim = DMat4::from_translation(-origin) * world_from_prim;
-        let polygons = Polygons::of_prim(prim, world_from_prim);
+        let polygons = Polygons::of_prim(prim, prim.numbers("points"), world_from_prim);
         for (material, faces) in faces_by_material(prim, polygons.len(), bound.unwrap_or(NO_MATERIAL), &self.materials)
         {
             match polygons.triangulate(&faces) {
                 Ok(mesh) => {
                     let (name, motion) = (name.to_owned(), motion.clone());
-                    self.model.parts.push(Part { name, object: self.objects, material, mesh, origin, motion });
+                    let (object, deform) = (self.objects, Vec::new());
+                    self.model.parts.push(Part { name, object, material, mesh, origin, motion, deform });
                 }
                 Err(problem) => self.model.notices.push(format!("mesh {} was skipped: {problem}", prim.name)),
             }
         }
     }
+}
+
+/// The points of a mesh at a time code, linear between samples; `None` between samples of
+/// different length.
+fn points_at(samples: &[(f64, Vec<f64>)], time: f64) -> Option<Vec<f64>> {
+    let next = samples.partition_point(|(at, _)| *at <= time);
+    let (Some((t0, before)), Some((t1, after))) = (samples.get(next.wrapping_sub(1)), samples.get(next)) else {
+        return samples.get(next.min(samples.len() - 1)).map(|(_, points)| points.clone());
+    };
+    let along = (time - t0) / (t1 - t0);
+    (before.len() == after.len()).then(|| before.iter().zip(after).map(|(a, b)| a + (b - a) * along).collect())
 }
 
 /// Reads the parameters of the material's UsdPreviewSurface shader, and its color image: the first

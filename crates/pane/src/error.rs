@@ -13,6 +13,14 @@ pub enum PaneError {
         /// Their names.
         names: Vec<String>,
     },
+    /// A mesh whose vertices move.
+    #[error(
+        "solid `{solid}` deforms, which the pane model does not support: use the droplet or surface model, or remove `deform`"
+    )]
+    Deforming {
+        /// Its name.
+        solid: String,
+    },
     /// A two-dimensional run.
     #[error("world.planar = true is for the volume model; the pane is a surface already: remove it")]
     Planar,

@@ -55,6 +55,9 @@ impl Setup {
         if scene.world.planar {
             return Err(PaneError::Planar);
         }
+        if let Some(solid) = world.solids().iter().find(|solid| solid.deforms()) {
+            return Err(PaneError::Deforming { solid: solid.name().into() });
+        }
         let solid = find_plane(scene)?;
         let name = scene.solids[solid].name.clone();
         let frame = world.solids()[solid].plane_frame().ok_or(PaneError::NoPlane)?;

@@ -131,7 +131,13 @@ fn solid_shape(r: &mut Random, kind: u64) -> SolidShape {
             angle: r.angle(),
             size: [r.positive(), r.positive()],
         },
-        _ => SolidShape::Mesh { file: "/meshes/bunny.ply".into(), scale: mesh_scale(r) },
+        _ => SolidShape::Mesh {
+            file: "/meshes/bunny.ply".into(),
+            scale: mesh_scale(r),
+            deform: (0..r.below(3))
+                .map(|k| DeformKey { at: k as f64 + r.unit() * 0.5, file: format!("/meshes/bunny.{k}.ply").into() })
+                .collect(),
+        },
     }
 }
 
@@ -144,6 +150,7 @@ fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
         shape: solid_shape(r, kind),
         rotate: DVec3::new(r.angle(), 0.0, -r.angle()),
         shift: r.vector(),
+        interpolation: r.pick(Interpolation::ALL),
         motion: (0..r.below(4))
             .map(|_| {
                 at += r.positive() + 1e-6;

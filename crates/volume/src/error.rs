@@ -35,6 +35,14 @@ pub enum VolumeError {
         /// Cell size that would suffice, in mm.
         wanted_mm: f64,
     },
+    /// A mesh whose vertices move.
+    #[error(
+        "solid `{solid}` deforms, which the volume model does not support: use the droplet or surface model, or remove `deform`"
+    )]
+    Deforming {
+        /// Its name.
+        solid: String,
+    },
     /// A solid that the grid cannot resolve.
     #[error(
         "solid `{solid}` is {thickness_mm:.4} mm thick, less than two cells of {cell_mm:.4} mm: set resolution.cell to at most {wanted_mm:.4} mm, or make it thicker"

@@ -265,6 +265,9 @@ fn domain_sides(domain: &Domain, planar: bool, wetting: &Wetting) -> (Vec<Domain
 /// Solids must be two cells thick.
 fn check_solids(scene: &Scene, h: f64) -> Result<(), VolumeError> {
     for solid in &scene.solids {
+        if matches!(&solid.shape, SolidShape::Mesh { deform, .. } if !deform.is_empty()) {
+            return Err(VolumeError::Deforming { solid: solid.name.clone() });
+        }
         let thickness = match &solid.shape {
             SolidShape::Box { min, max } => {
                 let size = (*max - *min).abs();

@@ -59,6 +59,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod by_hand;
+mod deform;
 mod emission;
 mod emitters;
 mod error;

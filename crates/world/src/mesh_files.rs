@@ -27,6 +27,8 @@ pub(crate) enum Use {
 pub(crate) struct Body {
     pub distance: Arc<dyn Distance>,
     pub mesh: TriMesh,
+    /// The mesh as it is in the file, and the factor from its units to meters.
+    pub raw: (TriMesh, f64),
 }
 
 /// Reads `file` from `files` for `user` (e.g. "solid `bunny`"); repairs are reported in `notices`.
@@ -38,17 +40,19 @@ pub(crate) fn body(
     (files, notices): (&dyn Reader, &mut Vec<String>),
 ) -> Result<Body, WorldError> {
     let unreadable = |reason: String| WorldError::MeshRead { user: user.into(), file: file.into(), reason };
-    let mut mesh = read_mesh_from(file, files).map_err(|error| unreadable(error.to_string()))?;
-    rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
+    let raw = read_mesh_from(file, files).map_err(|error| unreadable(error.to_string()))?;
+    let mut mesh = raw.clone();
+    let factor =
+        rescale(&mut mesh, scale).map_err(|reason| unreadable(format!("mesh {}: {reason}", file.display())))?;
     let mut mesh = repaired(user, file, mesh, purpose, notices)?;
     if purpose == Use::Solid && mesh.corner_uvs.is_empty() {
         unwrap(&mut mesh);
     }
-    Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh })
+    Ok(Body { distance: Arc::new(MeshDistance::new(mesh.clone())), mesh, raw: (raw, factor) })
 }
 
-/// Converts file units to meters.
-fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
+/// Converts file units to meters; returns the factor.
+fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<f64, String> {
     let factor = match scale {
         MeshScale::Factor(factor) => factor,
         MeshScale::Height(height) => {
@@ -64,7 +68,7 @@ fn rescale(mesh: &mut TriMesh, scale: MeshScale) -> Result<(), String> {
         return Err(format!("the scale factor must be positive, got {factor}"));
     }
     mesh.positions.iter_mut().for_each(|p| *p *= factor);
-    Ok(())
+    Ok(factor)
 }
 
 /// Repairs a mesh as a closed body or, for a solid with large holes, as an open sheet.

@@ -3,17 +3,24 @@
 //! A solid's *rest pose* is its shape with the scene's static placement applied. Motion is relative
 //! to it, about the shape's origin o (at rest): x ↦ o + R(t)(x − o) + s(t). Between two keys s and
 //! the three angles of R are linear in time, so s' and the angles' rates are constant and jump at
-//! the keys; at a key the rates of the later segment apply. Outside the keys the solid is at rest.
+//! the keys; at a key the rates of the later segment apply. With `interpolation = "smooth"` they
+//! are cubic with central differences as rates ([`hermite`]), so s' and the rates are continuous.
+//! Outside the keys the solid is at rest.
 
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_numerics::math;
-use sessile_scene::types::MotionKey;
+use sessile_scene::types::{Interpolation, MotionKey};
 
 use crate::pose::{Pose, RigidVelocity, angular_velocity_xyz, rotation_xyz};
 
 /// Pose and velocity of the keyframed motion `keys` about `origin` at `time`.
-pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pose, RigidVelocity) {
+pub(crate) fn keyed_motion(
+    keys: &[MotionKey],
+    interpolation: Interpolation,
+    origin: DVec3,
+    time: f64,
+) -> (Pose, RigidVelocity) {
     let Some((first, last)) = keys.first().zip(keys.last()) else {
         return (Pose::IDENTITY, RigidVelocity::ZERO);
     };
@@ -33,14 +40,37 @@ pub(crate) fn keyed_motion(keys: &[MotionKey], origin: DVec3, time: f64) -> (Pos
     let (a, b) = (&keys[next - 1], &keys[next]);
     let span = b.at - a.at;
     let along = (time - a.at) / span;
-    let shift = a.shift.lerp(b.shift, along);
-    let angles = a.rotate.lerp(b.rotate, along);
-    let velocity = RigidVelocity {
-        linear: (b.shift - a.shift) / span,
-        angular: angular_velocity_xyz(angles, (b.rotate - a.rotate) / span),
-        pivot: origin + shift,
+    let rates = |value: fn(&MotionKey) -> DVec3| match interpolation {
+        Interpolation::Linear => [(value(b) - value(a)) / span; 2],
+        Interpolation::Smooth => [next - 1, next].map(|k| {
+            let (from, to) = (&keys[k.saturating_sub(1)], &keys[(k + 1).min(keys.len() - 1)]);
+            (value(to) - value(from)) / (to.at - from.at)
+        }),
     };
+    let at = |value: fn(&MotionKey) -> DVec3| match interpolation {
+        Interpolation::Linear => (value(a).lerp(value(b), along), rates(value)[0]),
+        Interpolation::Smooth => hermite([value(a), value(b)], rates(value), along, span),
+    };
+    let ((shift, linear), (angles, turn)) = (at(|key| key.shift), at(|key| key.rotate));
+    let velocity = RigidVelocity { linear, angular: angular_velocity_xyz(angles, turn), pivot: origin + shift };
     (Pose::about(origin, rotation_xyz(angles), shift), velocity)
+}
+
+/// Value and rate of the cubic Hermite curve between two ends, at a fraction `along` of the time
+/// `span` (in s) between them.
+///
+/// ```text
+/// x = h₀₀ x₀ + h₁₀ Δ v₀ + h₀₁ x₁ + h₁₁ Δ v₁
+/// h₀₀ = 2s³ − 3s² + 1,  h₁₀ = s³ − 2s² + s,  h₀₁ = 3s² − 2s³,  h₁₁ = s³ − s²
+/// ```
+pub(crate) fn hermite([x0, x1]: [DVec3; 2], [v0, v1]: [DVec3; 2], along: f64, span: f64) -> (DVec3, DVec3) {
+    let s = along;
+    let rise = s * s * (3.0 - 2.0 * s);
+    let (start, end) = (s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0));
+    let value = x0 + (x1 - x0) * rise + (v0 * start + v1 * end) * span;
+    let slope = 6.0 * s * (1.0 - s);
+    let rate = (x1 - x0) * (slope / span) + v0 * ((1.0 - s) * (1.0 - 3.0 * s)) + v1 * (s * (3.0 * s - 2.0));
+    (value, rate)
 }
 
 /// Motion that replaces a solid's keyframes: from one pose to another, then at rest.
@@ -105,20 +135,23 @@ mod tests {
         };
         let h = 1e-6;
         for time in [1.3, 2.9, 3.5] {
-            for overridden in [false, true] {
-                let at = |t: f64| if overridden { motion.motion(origin, t) } else { keyed_motion(&keys(), origin, t) };
+            for way in [None, Some(Interpolation::Linear), Some(Interpolation::Smooth)] {
+                let at = |t: f64| match way {
+                    None => motion.motion(origin, t),
+                    Some(way) => keyed_motion(&keys(), way, origin, t),
+                };
                 let numeric = (at(time + h).0.apply(body) - at(time - h).0.apply(body)) / (2.0 * h);
                 let (pose, velocity) = at(time);
                 let error = (velocity.at(pose.apply(body)) - numeric).length();
-                assert!(error < 1e-8, "t = {time}, overridden {overridden}: off by {error:.1e} m/s");
+                assert!(error < 1e-8, "t = {time}, {way:?}: off by {error:.1e} m/s");
             }
         }
     }
 
     #[test]
     fn a_solid_is_at_rest_before_its_first_and_after_its_last_key() {
-        let (before, v0) = keyed_motion(&keys(), DVec3::ONE, 0.5);
-        let (after, v1) = keyed_motion(&keys(), DVec3::ONE, 4.0);
+        let (before, v0) = keyed_motion(&keys(), Interpolation::Linear, DVec3::ONE, 0.5);
+        let (after, v1) = keyed_motion(&keys(), Interpolation::Linear, DVec3::ONE, 4.0);
         assert_eq!(before, Pose::IDENTITY);
         assert_eq!(
             (v0.linear, v1.linear, v0.angular, v1.angular),
@@ -130,7 +163,7 @@ mod tests {
 
     #[test]
     fn at_a_key_the_later_segment_applies() {
-        let (_, velocity) = keyed_motion(&keys(), DVec3::ZERO, 3.0);
+        let (_, velocity) = keyed_motion(&keys(), Interpolation::Linear, DVec3::ZERO, 3.0);
         assert_eq!(velocity.linear, DVec3::X);
     }
 
@@ -140,5 +173,24 @@ mod tests {
         let motion = KinematicOverride { start: 2.0, duration: 0.0, from: Pose::IDENTITY, to };
         let (pose, velocity) = motion.motion(DVec3::ZERO, 2.0);
         assert_eq!((pose, velocity.linear, velocity.angular), (to, DVec3::ZERO, DVec3::ZERO));
+    }
+
+    /// A sine sampled at 24 frames a period: its acceleration is that of the sine, where linear
+    /// interpolation has jumps of the velocity.
+    #[test]
+    fn smooth_motion_has_the_acceleration_of_what_was_sampled() {
+        let omega = std::f64::consts::TAU;
+        let keys: Vec<MotionKey> = (0..=48)
+            .map(|k| f64::from(k) / 24.0)
+            .map(|at| MotionKey { at, shift: DVec3::X * (omega * at).sin(), rotate: DVec3::ZERO })
+            .collect();
+        let speed = |t: f64| keyed_motion(&keys, Interpolation::Smooth, DVec3::ZERO, t).1.linear.x;
+        let h = 1e-5;
+        let worst = (100..900).map(|i| f64::from(i) * 2e-3 + 1.3e-4).fold(0.0, |worst: f64, t| {
+            let acceleration = (speed(t + h) - speed(t - h)) / (2.0 * h);
+            worst.max((acceleration + omega * omega * (omega * t).sin()).abs())
+        });
+        // Second order in ω Δt = 0.26; the jumps of linear interpolation are infinite.
+        assert!(worst < 0.1 * omega * omega, "off by {:.3} of the largest", worst / (omega * omega));
     }
 }

@@ -12,11 +12,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DVec2, DVec3};
+use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::{Closest, Distance, TriMesh};
 use sessile_input::Reader;
 use sessile_scene::types::{self as scene, SolidShape, plane_axes};
 use sessile_wetting::Wetting;
 
+use crate::deform::Deformation;
 use crate::error::WorldError;
 use crate::materials::BuiltMaterial;
 use crate::mesh_files;
@@ -38,6 +40,8 @@ pub struct Solid {
     world_from_rest: Pose,
     world_from_primitive: Pose,
     velocity: RigidVelocity,
+    /// Of a mesh whose vertices move; it stands for `primitive` and `mesh`.
+    deformation: Option<Deformation>,
     motion_override: Option<KinematicOverride>,
     /// Uniform wetting in place of the material's.
     wetting_by_hand: Option<Wetting>,
@@ -73,6 +77,8 @@ struct PlacedPrimitive {
     pub mesh: LocalMesh,
     pub origin: DVec3,
     pub axes: DMat3,
+    /// The mesh as it is in its file, and the factor from its units to meters.
+    pub raw: Option<(TriMesh, f64)>,
 }
 
 impl PlacedPrimitive {
@@ -80,7 +86,7 @@ impl PlacedPrimitive {
     fn new<P: Distance + 'static>(primitive: P, mesh: fn(&P) -> TriMesh, origin: DVec3, axes: DMat3) -> Self {
         let primitive = Arc::new(primitive);
         let shape = Arc::clone(&primitive);
-        Self { mesh: LocalMesh::Built(Box::new(move || mesh(&shape))), primitive, origin, axes }
+        Self { mesh: LocalMesh::Built(Box::new(move || mesh(&shape))), primitive, origin, axes, raw: None }
     }
 }
 
@@ -101,8 +107,18 @@ impl Solid {
             mesh.positions.iter_mut().for_each(|p| *p = rest_from_primitive.apply(*p));
             mesh
         };
+        let mut deformation = None;
         let mesh = match placed.mesh {
-            LocalMesh::Read(mesh) => RestMesh::of_file(place(mesh)),
+            LocalMesh::Read(mesh) => {
+                let mesh = place(mesh);
+                if let (SolidShape::Mesh { deform, .. }, Some((raw, factor))) = (&solid.shape, &placed.raw)
+                    && !deform.is_empty()
+                {
+                    let at_rest = (&mesh, &rest_from_primitive);
+                    deformation = Some(Deformation::read(&solid.name, deform, raw, *factor, at_rest, files)?);
+                }
+                RestMesh::of_file(mesh)
+            }
             LocalMesh::Built(build) => RestMesh::of_primitive(Box::new(move || place(build()))),
         };
         let mut built = Self {
@@ -115,6 +131,7 @@ impl Solid {
             world_from_rest: Pose::IDENTITY,
             world_from_primitive: rest_from_primitive,
             velocity: RigidVelocity::ZERO,
+            deformation,
             motion_override: None,
             wetting_by_hand: None,
         };
@@ -151,7 +168,8 @@ impl Solid {
     }
 
     /// Surface mesh in the rest pose, with texture coordinates; for planes and leaves, the meshed
-    /// part. It is built when it is first used, and kept.
+    /// part; of a deforming solid, at the current time. It is built when it is first used, and
+    /// kept.
     pub fn mesh(&self) -> &Arc<TriMesh> {
         self.mesh.get()
     }
@@ -171,9 +189,34 @@ impl Solid {
         &self.world_from_rest
     }
 
-    /// Whether the solid moves: by keyframes or by an override.
+    /// Whether the solid moves: by keyframes, by an override, or by samples of its deformation.
     pub fn moves(&self) -> bool {
+        self.moves_rigidly() || self.deforms()
+    }
+
+    /// Whether its pose changes: by keyframes or by an override.
+    pub fn moves_rigidly(&self) -> bool {
         self.motion_override.is_some() || self.scene.motion.len() > 1
+    }
+
+    /// Whether the vertices of its mesh move; [`Solid::mesh`] is then the mesh of the current time.
+    pub fn deforms(&self) -> bool {
+        self.deformation.is_some()
+    }
+
+    /// Velocities of the vertices of a deforming mesh in the rest pose, in m/s.
+    pub fn vertex_velocities(&self) -> Option<&[DVec3]> {
+        self.deformation.as_ref().map(Deformation::velocities)
+    }
+
+    /// Times at which the velocity of a deforming mesh jumps, in s: its first and its last sample.
+    pub fn deformation_span(&self) -> Option<[f64; 2]> {
+        self.deformation.as_ref().map(Deformation::span)
+    }
+
+    /// Distance structure of a deforming mesh in the rest pose.
+    pub fn deformed(&self) -> Option<&MeshDistance> {
+        self.deformation.as_ref().map(Deformation::distance)
     }
 
     /// Whether a motion given by hand has replaced its keyframes.
@@ -183,13 +226,24 @@ impl Solid {
 
     /// Signed distance at a point of the world, in m; negative inside the solid.
     pub fn signed_distance(&self, point: DVec3) -> f64 {
+        if let Some(deformation) = &self.deformation {
+            return deformation.distance().signed_distance(self.world_from_rest.apply_inverse(point));
+        }
         self.primitive.signed_distance(self.world_from_primitive.apply_inverse(point))
     }
 
     /// The surface point closest to a point of the world.
     pub fn closest(&self, point: DVec3) -> Closest {
-        let pose = &self.world_from_primitive;
-        let near = self.primitive.closest(pose.apply_inverse(point));
+        let (pose, near) = match &self.deformation {
+            Some(deformation) => {
+                let pose = &self.world_from_rest;
+                (pose, deformation.closest(pose.apply_inverse(point)))
+            }
+            None => {
+                let pose = &self.world_from_primitive;
+                (pose, self.primitive.closest(pose.apply_inverse(point)))
+            }
+        };
         Closest { point: pose.apply(near.point), normal: pose.turn(near.normal), ..near }
     }
 
@@ -199,12 +253,17 @@ impl Solid {
         self.closest(point).normal
     }
 
-    /// Velocity of the solid at a point of the world, in m/s.
+    /// Velocity of the solid at a point of the world, in m/s; of a deforming solid, of its nearest
+    /// surface point.
     pub fn velocity_at(&self, point: DVec3) -> DVec3 {
-        self.velocity.at(point)
+        let rigid = self.velocity.at(point);
+        let pose = &self.world_from_rest;
+        self.deformation
+            .as_ref()
+            .map_or(rigid, |deformation| rigid + pose.turn(deformation.velocity_at(pose.apply_inverse(point))))
     }
 
-    /// Rigid velocity.
+    /// Rigid velocity; of a deforming solid, that of its pose.
     pub fn velocity(&self) -> &RigidVelocity {
         &self.velocity
     }
@@ -257,7 +316,11 @@ impl Solid {
 
     /// Center and radius of a bounding ball of the mesh at the current pose, in m.
     pub(crate) fn bounding_ball(&self) -> (DVec3, f64) {
-        (self.world_from_rest.apply(self.mesh.ball.0), self.mesh.ball.1)
+        let (center, radius) = self.deformation.as_ref().map_or(self.mesh.ball, |deformation| {
+            let [low, high] = deformation.bounds_of_samples();
+            ((low + high) / 2.0, (high - low).length() / 2.0)
+        });
+        (self.world_from_rest.apply(center), radius)
     }
 
     /// Pose and velocity at `time`, independent of the current pose.
@@ -265,7 +328,7 @@ impl Solid {
         let origin = self.rest_from_primitive.translation;
         match &self.motion_override {
             Some(motion) => motion.motion(origin, time),
-            None => keyed_motion(&self.scene.motion, origin, time),
+            None => keyed_motion(&self.scene.motion, self.scene.interpolation, origin, time),
         }
     }
 
@@ -282,6 +345,10 @@ impl Solid {
         self.world_from_rest = pose;
         self.world_from_primitive = pose.after(&self.rest_from_primitive);
         self.velocity = velocity;
+        if let Some(deformation) = &mut self.deformation {
+            deformation.advance_to(time);
+            self.mesh = Arc::new(RestMesh::of_file(deformation.mesh().clone()));
+        }
     }
 
     /// Replaces the material's wetting by a uniform one (`None`: uses the material again).
@@ -373,7 +440,7 @@ fn primitive(
             let leaf = Leaf::new(*angle, size);
             PlacedPrimitive::new(leaf, Leaf::mesh, *point, axes)
         }
-        SolidShape::Mesh { file, scale } => mesh_primitive(solid, file, *scale, (files, notices))?,
+        SolidShape::Mesh { file, scale, .. } => mesh_primitive(solid, file, *scale, (files, notices))?,
     })
 }
 
@@ -391,5 +458,6 @@ fn mesh_primitive(
         mesh: LocalMesh::Read(body.mesh),
         origin: DVec3::ZERO,
         axes: DMat3::IDENTITY,
+        raw: Some(body.raw),
     })
 }

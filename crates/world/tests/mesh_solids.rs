@@ -51,7 +51,7 @@ fn ball_file(folder: &Path, name: &str, center: DVec3, radius: f64, inside_out: 
 }
 
 fn mesh_solid(file: &Path, scale: MeshScale) -> Solid {
-    solid("ball", SolidShape::Mesh { file: file.into(), scale })
+    solid("ball", SolidShape::Mesh { file: file.into(), scale, deform: vec![] })
 }
 
 fn scratch() -> tempfile::TempDir {

@@ -148,12 +148,12 @@ impl DropletModel {
     /// Makes airborne droplets of those that have detached from a solid; `false` if there are none.
     pub(super) fn launch_detached(&mut self) -> bool {
         let has_any = !self.particles.detached.is_empty();
-        let rigid_states = &self.rigid_states;
+        let (rigid_states, setup) = (&self.rigid_states, &self.setup);
         let balls = self.particles.detached.drain(..).map(|detached| {
             let rigid = &rigid_states[detached.solid];
             let body = Projectile::detached(detached.point, detached.outward, detached.velocity, detached.volume);
             let center = rigid.pose.apply(body.center);
-            let velocity = rigid.pose.turn(detached.velocity) + rigid.velocity.at(center);
+            let velocity = rigid.pose.turn(detached.velocity) + setup.velocity_at(rigid_states, detached.solid, center);
             Ball { id: detached.id, body: Projectile { center, velocity, ..body }, remaining: detached.remaining }
         });
         self.state.take_detached(balls);

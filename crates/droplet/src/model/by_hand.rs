@@ -50,7 +50,7 @@ impl DropletModel {
         let facet = self.surface.facet(place.triangle);
         let (rigid, liquid) = (&self.rigid_states[facet.solid], &self.setup.liquid);
         let point = facet.point(place.at);
-        let acceleration = self.accelerations[facet.solid].at(point, DVec3::ZERO);
+        let acceleration = self.context().acceleration(place.triangle).at(point, DVec3::ZERO);
         let tangential = facet.project(acceleration);
         let law = self.particles.state.substrate.law(&self.surface, place);
         let radius = droplet.size.radius;
@@ -67,7 +67,8 @@ impl DropletModel {
             volume: droplet.size.volume,
             sag: (bond * law.sag_per_bond).min(MAX_SAG),
             stretch: MAX_STRETCH * speed / (speed + half),
-            velocity: rigid.pose.turn(facet.lift(droplet.motion.velocity)) + rigid.velocity.at(at),
+            velocity: rigid.pose.turn(facet.lift(droplet.motion.velocity))
+                + self.setup.velocity_at(&self.rigid_states, facet.solid, at),
             sliding: droplet.state.is_sliding,
         }
     }

@@ -7,6 +7,7 @@ use sessile_world::WorldState;
 
 use super::DropletModel;
 use crate::acceleration::{AccelerationField, RigidState};
+use crate::deforming::DeformingState;
 use crate::droplets::Droplets;
 use crate::particles::Fidelity;
 use crate::streaks::StreaksState;
@@ -27,6 +28,8 @@ struct Checkpoint {
     transit_time: f64,
     accelerations: Vec<AccelerationField>,
     rigid_states: Vec<RigidState>,
+    /// Of the deforming solids, in their order.
+    deforming: Vec<DeformingState>,
 }
 
 impl Checkpoint {
@@ -59,6 +62,7 @@ impl DropletModel {
             transit_time: particles.state.transit_time,
             accelerations: self.accelerations.clone(),
             rigid_states: self.rigid_states.clone(),
+            deforming: self.setup.deforming.iter().flatten().map(|deforming| deforming.state.clone()).collect(),
         };
         postcard::to_stdvec(&checkpoint).expect("plain numbers can be written to memory")
     }
@@ -84,6 +88,14 @@ impl DropletModel {
         }
         let had_other_materials = self.world.has_materials_by_hand();
         self.world.restore(&saved.world).map_err(|error| RestoreError(error.to_string()))?;
+        if saved.deforming.len() != self.setup.deforming.iter().flatten().count() {
+            return Err(wrong("it belongs to other deforming solids"));
+        }
+        for (deforming, state) in self.setup.deforming.iter_mut().flatten().zip(saved.deforming) {
+            deforming.state = state;
+        }
+        self.move_triangles();
+        let particles = &mut self.particles;
         particles.restore(saved.droplets, &self.surface);
         (particles.state.trails, particles.state.necks) = (saved.trails, saved.necks);
         (particles.state.pending, particles.state.transit_time) = (saved.pending, saved.transit_time);

@@ -138,8 +138,8 @@ impl DropletModel {
             return Some(Reaction::Covered);
         }
         // Velocity relative to the wall, without its part into it.
-        let own_velocity = self.rigid_states[own].velocity.at(at);
-        let wall = self.rigid_states[other].velocity.at(at) - own_velocity;
+        let own_velocity = self.setup.velocity_at(&self.rigid_states, own, at);
+        let wall = self.setup.velocity_at(&self.rigid_states, other, at) - own_velocity;
         let (facet, out) = (self.surface.facet(end.triangle), along.normalize());
         let to_facet = |v: DVec3| facet.project(pose.rotation.transpose() * v);
         let (out, wall) = (to_facet(out).normalize_or_zero(), to_facet(wall));
@@ -158,7 +158,8 @@ impl DropletModel {
         let low = pose.apply(place.point(&self.surface) + facet.normal() * (LOW_PROBE * radius));
         let point = place.point(&self.surface);
         let position = pose.apply(point);
-        let [here, there] = [own, SolidIndex::new(solid.index())].map(|k| self.rigid_states[k].velocity.at(position));
+        let [here, there] =
+            [own, SolidIndex::new(solid.index())].map(|k| self.setup.velocity_at(&self.rigid_states, k, position));
         let mut path = pose.rotation.transpose() * (here - there) * dt;
         if droplet.state.is_sliding {
             path += self.particles.state.droplets[slot].location.displacement.as_dvec3();

@@ -82,7 +82,7 @@ impl ParticleSystem {
             Tool::Finger { .. } if speed <= law.shedding_speed => 0.0,
             Tool::Finger { .. } => {
                 let facet = context.surface.facet(place.triangle);
-                let gravity = context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).length();
+                let gravity = context.acceleration(place.triangle).at(facet.point(place.at), DVec3::ZERO).length();
                 let curvature = SQRT_2 / context.liquid().capillary_length(gravity);
                 landau_levich_thickness(context.liquid(), speed, curvature)
             }

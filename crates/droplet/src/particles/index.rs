@@ -30,7 +30,7 @@ impl ParticleSystem {
     }
 
     /// Rebuilds the neighbor grid with cells for the current droplets.
-    pub(super) fn rebuild_neighbors(&mut self, surface: &SurfaceMesh) {
+    pub fn rebuild_neighbors(&mut self, surface: &SurfaceMesh) {
         let area: f64 = surface.facets().iter().map(Facet::area).sum();
         let farthest = surface.facets().iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max);
         // Cell width for a few droplets per cell when they are spread evenly, and the least width.

@@ -46,7 +46,8 @@ pub(super) fn velocity(context: &StepContext<'_>, from: SolidIndex, location: &L
     }
     let (here, there) = (&context.rigid_states[from], &context.rigid_states[location.solid]);
     let at = there.pose.apply(location.point);
-    let past = there.velocity.at(at) - here.velocity.at(at);
+    let velocity = |solid: SolidIndex| context.setup.velocity_at(context.rigid_states, solid, at);
+    let past = velocity(location.solid) - velocity(from);
     rotated(context, from, location.solid, own) + here.pose.rotation.transpose() * past
 }
 

@@ -200,7 +200,7 @@ impl Slider<'_> {
     ) -> Moved {
         let StepContext { surface, .. } = *self.context;
         let law = self.substrate.law(surface, own.motion.place);
-        let field = self.context.acceleration(surface.facet(own.motion.place.triangle));
+        let field = self.context.acceleration(own.motion.place.triangle);
         let sheds =
             |part: &PathSegment| part.length > law.shedding_speed * part.segment.time && part.segment.time > 0.0;
         let (mut distance, mut is_recorded, mut shed, first_segment) = (0.0, !at_once, 0.0, log.trail.len());
@@ -283,7 +283,7 @@ impl Slider<'_> {
         let (surface, liquid) = (self.context.surface, self.context.liquid());
         let size = &mut own.size;
         size.volume -= moved.shed;
-        let field = self.context.acceleration(facet);
+        let field = self.context.acceleration(moved.motion.place.triangle);
         let normal = -field.at(point, DVec3::ZERO).dot(facet.normal());
         let tolerance = self.context.parameters().normal_acceleration_tolerance * field.gravity.length();
         let has_changed = (normal - f64::from(size.normal_acceleration)).abs() > tolerance;

@@ -104,7 +104,7 @@ impl ParticleSystem {
                 .detaches(facet, place, 0.0);
         }
         let law = self.state.substrate.law(surface, place);
-        let normal = -context.acceleration(facet).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
+        let normal = -context.acceleration(place.triangle).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
         size.normal_acceleration = normal as f32;
         let Some(flat) = law.flat_radius(liquid, size.volume, normal) else {
             // Too heavy to hang at θ_a; a pinned contact line holds more.

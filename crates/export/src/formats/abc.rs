@@ -10,13 +10,13 @@
 mod ogawa;
 
 use glam::DVec3;
-use sessile_geometry::TriMesh;
 use sessile_output::Identifiers;
-use sessile_world::Pose;
 
 use self::ogawa::{Archive, Object, Pod, Property};
 use crate::error::ExportError;
+use crate::formats::solid_meshes::world_mesh;
 use crate::job::Job;
+use crate::source::Source;
 
 const MESH: &str = "schema=AbcGeom_PolyMesh_v1;schemaObjTitle=AbcGeom_PolyMesh_v1:.geom";
 const GEOMETRY: &str = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1";
@@ -38,11 +38,8 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let mut objects = vec![liquid(job, &mut archive, taken.unique("liquid"), time_scale)?];
     for (index, solid) in source.world.solids().iter().enumerate() {
         let name = taken.unique(solid.name());
-        let mut poses = source.poses(index);
-        if !solid.moves() {
-            poses.truncate(1);
-        }
-        objects.push(self::solid(&mut archive, name, solid.mesh(), &poses)?);
+        let frames = if solid.moves() { source.frames.as_slice() } else { &source.frames[..1] };
+        objects.push(self::solid(&mut archive, name, (source, index), frames)?);
     }
     let metadata =
         format!("_ai_AlembicVersion=1.8.0;_ai_Application=sessile {};FramesPerTimeUnit={fps}", source.info.version);
@@ -87,11 +84,17 @@ fn liquid(job: &Job<'_>, archive: &mut Archive, name: String, time_scale: f64) -
     Ok(Object { name, meta: MESH, properties: vec![Property::compound(".geom", GEOMETRY, geometry)] })
 }
 
-/// A solid; a moving one has its points written for each pose.
-fn solid(archive: &mut Archive, name: String, rest: &TriMesh, poses: &[Pose]) -> Result<Object, ExportError> {
+/// A solid; a moving one has its points written for each of the `frames`.
+fn solid(
+    archive: &mut Archive,
+    name: String,
+    (source, index): (&Source, usize),
+    frames: &[u64],
+) -> Result<Object, ExportError> {
+    let rest = source.world.solids()[index].mesh();
     let (mut boxes, mut points) = (Vec::new(), Vec::new());
-    for pose in poses {
-        let placed: Vec<DVec3> = rest.positions.iter().map(|p| pose.apply(*p)).collect();
+    for &frame in frames {
+        let placed = world_mesh(&source.world_at(source.time_of(frame)).solids()[index]).positions;
         boxes.push(archive.sample(&bounds(&placed))?);
         points.push(archive.sample(&vectors(&placed))?);
     }

@@ -34,8 +34,14 @@ impl Layer<'_> {
                 ("faceVertexIndices", "int[]", file.int_array(&indices)?),
             ];
             for (name, kind, value) in values {
-                mesh.value(file, name, kind, value);
+                if !(solid.deforms() && ["points", "extent"].contains(&name)) {
+                    mesh.value(file, name, kind, value);
+                }
             }
+            if solid.deforms() {
+                self.deforming_points(&mut mesh, index, times)?;
+            }
+            let file = &mut self.file;
             if !rest.corner_uvs.is_empty() {
                 let uvs: Vec<[f32; 2]> = rest.corner_uvs.iter().flatten().map(|uv| uv.as_vec2().to_array()).collect();
                 let (uvs, per_corner) = (file.vec2f_array(&uvs)?, file.token("faceVarying"));
@@ -48,7 +54,7 @@ impl Layer<'_> {
                 let both = file.bool(true);
                 mesh.uniform(file, "doubleSided", "bool", both);
             }
-            if solid.moves() {
+            if solid.moves_rigidly() {
                 let poses = source.poses(index);
                 let matrices = poses.iter().map(|pose| self.file.matrix4d(&pose_matrix(pose)));
                 let matrices = matrices.collect::<Result<Vec<_>, _>>()?;
@@ -61,6 +67,25 @@ impl Layer<'_> {
             scope.child(mesh);
         }
         Ok(scope)
+    }
+
+    /// Adds the vertices of a deforming solid in every frame.
+    fn deforming_points(&mut self, mesh: &mut Prim, index: usize, times: Value) -> Result<(), ExportError> {
+        let (source, file) = (self.job.source, &mut self.file);
+        let (mut points, mut extents) = (Vec::new(), Vec::new());
+        for &frame in &source.frames {
+            self.job.check_stop()?;
+            let world = source.world_at(source.time_of(frame));
+            let placed: Vec<[f32; 3]> =
+                world.solids()[index].mesh().positions.iter().map(|p| p.as_vec3().to_array()).collect();
+            points.push(file.vec3f_array(&placed)?);
+            extents.push(file.vec3f_array(&extent(&placed))?);
+        }
+        for (name, kind, values) in [("points", "point3f[]", &points), ("extent", "float3[]", &extents)] {
+            let samples = file.samples(times, values)?;
+            mesh.attribute(file, name, kind, &[("timeSamples", samples)]);
+        }
+        Ok(())
     }
 
     /// Adds the camera.

@@ -29,6 +29,17 @@ pub struct Node {
     pub children: [Child; 4],
 }
 
+impl Node {
+    /// Sets the box of a child, relative to `center`.
+    pub fn set_box(&mut self, slot: usize, bounds: &Bounds, center: DVec3) {
+        let (low, high) = (bounds.low - center, bounds.high - center);
+        for axis in 0..3 {
+            self.low[axis][slot] = round_down(low[axis]);
+            self.high[axis][slot] = round_up(high[axis]);
+        }
+    }
+}
+
 /// Index of a node or, with the highest bit set, of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child(u32);
@@ -141,11 +152,7 @@ impl Builder<'_> {
         let index = self.nodes.len();
         self.nodes.push(Node { low: [Vec4::INFINITY; 3], high: [Vec4::NEG_INFINITY; 3], children: [Child::NONE; 4] });
         for (slot, part) in parts.into_iter().enumerate() {
-            let (low, high) = (part.bounds.low - self.center, part.bounds.high - self.center);
-            for axis in 0..3 {
-                self.nodes[index].low[axis][slot] = round_down(low[axis]);
-                self.nodes[index].high[axis][slot] = round_up(high[axis]);
-            }
+            self.nodes[index].set_box(slot, &part.bounds, self.center);
             let count = part.end - part.start;
             self.nodes[index].children[slot] = if count <= LEAF {
                 let things = &self.order[part.start..part.end];

@@ -3,10 +3,11 @@
 //!
 //! A reader of its own: a mesh needs little of the format, and every offset is checked against the
 //! buffer before use. Buffers may be the binary chunk, `data:` URIs or files beside the document.
-//! Lines and points are skipped; skins and morph targets are read in their rest state. Sparse
-//! accessors and compressed geometry are errors.
+//! Lines and points are skipped. [`gltf_motion`] samples animations, morph targets and skins; the
+//! scene itself has their rest state. Sparse vertices and compressed geometry are errors.
 
 mod accessor;
+mod animation;
 mod document;
 
 use std::io;
@@ -14,6 +15,7 @@ use std::io;
 use glam::{DMat4, DQuat, DVec3};
 
 use self::accessor::Accessors;
+pub use self::animation::{GltfDeforming, GltfMotion, gltf_motion};
 use self::document::{Document, Node, Primitive};
 use super::error::{Location, MeshFileError, ParseError, Problem};
 use super::{MAX_ELEMENTS, Resources};

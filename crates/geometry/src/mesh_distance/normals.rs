@@ -37,8 +37,12 @@ pub(super) fn face_normal([a, b, c]: [DVec3; 3]) -> Option<DVec3> {
 
 impl Pseudonormals {
     pub fn new(mesh: &TriMesh) -> Self {
-        let uses = edge_uses(&mesh.triangles);
-        let faces = face_normals(mesh, &uses);
+        Self::with_edges(mesh, &edge_uses(&mesh.triangles))
+    }
+
+    /// The same for a mesh whose edges are known.
+    pub fn with_edges(mesh: &TriMesh, uses: &[EdgeUse]) -> Self {
+        let faces = face_normals(mesh, uses);
         let mut edges = vec![[DVec3::ZERO; 3]; mesh.triangles.len()];
         for shared in uses.chunk_by(|a, b| a.edge == b.edge) {
             let sides = || shared.iter().map(|usage| usage.half_edge);

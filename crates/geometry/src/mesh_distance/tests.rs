@@ -235,3 +235,23 @@ fn an_empty_mesh_is_infinitely_far() {
     assert_eq!(solid.signed_distance(DVec3::ONE), f64::INFINITY);
     assert_eq!(solid.closest(DVec3::ONE).point, DVec3::ONE);
 }
+
+/// A refitted structure answers as a new one of the moved mesh, to rounding.
+#[test]
+fn a_refitted_structure_answers_as_a_new_one() {
+    let mut moved = sphere(12);
+    let mut refitted = MeshDistance::new(moved.clone());
+    for step in 0..3 {
+        let bend = 0.4 * f64::from(step + 1);
+        for p in &mut moved.positions {
+            *p = DVec3::new(1.3 * p.x + 0.2, p.y + bend * p.x * p.x, p.z * (1.0 + 0.3 * p.y.sin()) - 2.0);
+        }
+        refitted.refit(&moved.positions);
+        let built = MeshDistance::new(moved.clone());
+        for i in 0..500 {
+            let p = in_box(&built.bounds(), 1.6, i);
+            let (a, b) = (refitted.signed_distance(p), built.signed_distance(p));
+            assert!((a - b).abs() < 1e-12, "step {step}, {p}: {a} refitted, {b} built");
+        }
+    }
+}

@@ -46,7 +46,8 @@ pub struct UsdPrim {
     pub kind: String,
     /// Values and targets of its properties; the first sample of those that are animated.
     pub properties: BTreeMap<String, UsdValue>,
-    /// All samples of animated transforms (`xformOp:…`): time code and numbers, by increasing time.
+    /// All samples of animated transforms (`xformOp:…`) and of `points`: time code and numbers, by
+    /// increasing time.
     pub samples: BTreeMap<String, Vec<(f64, Vec<f64>)>>,
     /// Names of other properties that have more than one sample.
     pub animated: Vec<String>,
@@ -65,7 +66,7 @@ impl UsdPrim {
         if samples.len() < 2 {
             return;
         }
-        if name.starts_with("xformOp:") {
+        if name.starts_with("xformOp:") || name == "points" {
             let mut numbers: Vec<(f64, Vec<f64>)> =
                 samples.into_iter().map(|(time, value)| (time, value.numbers().to_vec())).collect();
             numbers.retain(|(time, _)| time.is_finite());

@@ -21,9 +21,9 @@ pub struct Polygons {
 }
 
 impl Polygons {
-    /// Reads the polygons of a mesh and transforms them to world space.
-    pub fn of_prim(prim: &UsdPrim, world_from_prim: DMat4) -> Self {
-        let points = prim.numbers("points").as_chunks::<3>().0.iter();
+    /// Reads the polygons of a mesh between `points` and transforms them to world space.
+    pub fn of_prim(prim: &UsdPrim, points: &[f64], world_from_prim: DMat4) -> Self {
+        let points = points.as_chunks::<3>().0.iter();
         let integers = |name: &str| -> Vec<usize> { prim.numbers(name).iter().map(|v| *v as usize).collect() };
         let points: Vec<DVec3> = points.map(|p| world_from_prim.transform_point3(DVec3::from_array(*p))).collect();
         let indices = integers("faceVertexIndices");

@@ -161,7 +161,7 @@ pub(crate) fn check_solid(section: &Section<'_>, solid: &mut Solid) {
         );
     }
     places.entry(solid.name.clone()).or_insert(place);
-    check_motion(section);
+    check_times(section, "motion");
     check_look(section, solid);
 }
 
@@ -179,10 +179,15 @@ fn check_look(section: &Section<'_>, solid: &Solid) {
     }
 }
 
-/// Records motion keys whose times do not increase.
-fn check_motion(section: &Section<'_>) {
+/// Records samples of a deforming mesh whose times do not increase.
+pub(crate) fn check_deform(section: &Section<'_>) {
+    check_times(section, "deform");
+}
+
+/// Records keys of `list` whose times do not increase.
+fn check_times(section: &Section<'_>, list: &'static str) {
     let mut before = None;
-    for inner in section.sections("motion") {
+    for inner in section.sections(list) {
         let at = inner.given::<f64>("at");
         if let Some(at) = at {
             increasing(&inner, before, at);

@@ -27,7 +27,7 @@ pub use parameters::{
     CurvatureMethod, DropletParameters, PaneParameters, SpringParameters, SurfaceParameters, VolumeCorrection,
     VolumeParameters,
 };
-pub use solids::{MeshScale, MotionKey, Solid, SolidShape};
+pub use solids::{DeformKey, Interpolation, MeshScale, MotionKey, Solid, SolidShape};
 
 use sessile_wetting::{Liquid, LiquidPreset};
 

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use glam::DVec3;
 
 use super::general::TEMPERATURES;
+use super::words::words;
 use super::{Look, SurfaceColor, Texture, TexturePattern, Tiling};
 use crate::declare::{section, variants};
+use crate::field::Fields;
 use crate::quantities::{ANGLE, LENGTH, TEMPERATURE, TIME};
 use crate::resolve;
 use crate::resolve::materials::MaterialName;
@@ -18,6 +20,16 @@ use crate::schema::ValueType::{
     Tiling as TilingValue, Vector, Word,
 };
 use crate::schema::{Key, image_key, key};
+
+words! {
+    /// How motion keys are interpolated.
+    pub enum Interpolation {
+        /// Constant velocity between keys, which jumps at the keys.
+        Linear = "linear",
+        /// Cubic, with continuous velocity: for motion that was sampled frame by frame.
+        Smooth = "smooth",
+    }
+}
 
 section! {
     /// `[[solids]]`.
@@ -46,7 +58,13 @@ section! {
         pub motion: Vec<MotionKey> = key(
             List(MotionKey::TABLE),
             Derived("at rest"),
-            "motion after `rotate` and `move`; linear between keys"
+            "motion after `rotate` and `move`"
+        ),
+        /// How motion keys are interpolated.
+        pub interpolation: Interpolation = key(
+            Word(Interpolation::NAMES),
+            Value("\"linear\""),
+            "between motion keys: linear (velocities jump at keys), or smooth (cubic; for sampled motion)"
         ),
         /// Temperature, in K; `None` for that of the air.
         pub temperature: Option<f64> = key(
@@ -97,7 +115,7 @@ section! {
 }
 
 section! {
-    /// A key of a solid's motion: linear between keys (angles too), constant outside.
+    /// A key of a solid's motion, which is constant outside the keys.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct MotionKey: "a key of `motion`" {
         /// Time, in s.
@@ -183,7 +201,28 @@ variants! {
             file: PathBuf = key(File("a mesh file"), Required("\"bunny.ply\""), "OBJ, PLY, STL or glTF file"),
             /// How file units become meters.
             scale: MeshScale,
-        },
+            /// Samples of its deformation; empty for a body that keeps its shape.
+            deform: Vec<DeformKey> = key(
+                List(DeformKey::TABLE),
+                Derived("keeps its shape"),
+                "samples of a deforming mesh, with the vertices and triangles of `file`; cubic between samples"
+            ),
+        } then resolve::solids::check_deform,
+    }
+}
+
+section! {
+    /// A sample of a deforming mesh.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DeformKey: "a key of `deform`" {
+        /// Time, in s.
+        pub at: f64 = key(Quantity(&TIME, Any), Required("\"0 s\""), "time; times must increase"),
+        /// Absolute path of the file.
+        pub file: PathBuf = key(
+            File("a mesh file"),
+            Required("\"wing.0001.ply\""),
+            "the mesh at that time; its texture coordinates are not used"
+        ),
     }
 }
 

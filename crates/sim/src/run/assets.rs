@@ -35,10 +35,12 @@ pub(super) fn of_scene(scene: &Scene) -> Result<Vec<Asset>, (PathBuf, io::Error)
         ];
         files.extend(varying.into_iter().flatten().filter_map(image));
     }
-    files.extend(scene.solids.iter().filter_map(|solid| match &solid.shape {
-        SolidShape::Mesh { file, .. } => Some(file.clone()),
-        _ => None,
-    }));
+    for solid in &scene.solids {
+        if let SolidShape::Mesh { file, deform, .. } = &solid.shape {
+            files.push(file.clone());
+            files.extend(deform.iter().map(|sample| sample.file.clone()));
+        }
+    }
     files.extend(scene.drops.iter().filter_map(|drop| match &drop.shape {
         DropShape::Mesh { file, .. } => Some(file.clone()),
         _ => None,

@@ -240,7 +240,8 @@ impl Rain {
         let solid = &solids[index];
         let (pick, accept) = (stream.uniform(), stream.uniform());
         let triangle = share.partition_point(|s| *s <= pick).min(share.len() - 1);
-        let [a, b, c] = solid.mesh().corners(triangle);
+        let deformed = solid.deforms().then(|| solid.at_time(time));
+        let [a, b, c] = deformed.as_ref().unwrap_or(solid).mesh().corners(triangle);
         // Uniform in the triangle.
         let (root, along) = (stream.uniform().sqrt(), stream.uniform());
         let at_rest = a + (b - a) * (root * (1.0 - along)) + (c - a) * (root * along);

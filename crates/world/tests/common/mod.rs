@@ -66,6 +66,7 @@ pub fn solid(name: &str, shape: SolidShape) -> Solid {
         rotate: DVec3::ZERO,
         shift: DVec3::ZERO,
         motion: vec![],
+        interpolation: Interpolation::Linear,
         temperature: None,
         look: Look::Matte,
         texture: None,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use glam::{DVec2, DVec3};
 
 use super::super::error::{Location, ParseError, Problem, quote};
-use super::document::Document;
+use super::document::{Document, SparsePart};
 use super::out_of_range;
 
 /// Reads the accessors of a document.
@@ -44,6 +44,48 @@ impl Component {
 }
 
 impl Accessors<'_> {
+    /// The components of all elements, one after another; sparse data is applied.
+    pub fn numbers(&self, index: usize, shape: &str, num_components: usize) -> Result<Vec<f64>, ParseError> {
+        let Some(accessor) = self.document.accessors.get(index) else {
+            return Err(out_of_range("an animation".to_owned(), "accessor", index, self.document.accessors.len()));
+        };
+        if accessor.shape != shape || accessor.count > super::super::MAX_ELEMENTS {
+            return Err(ParseError::unexpected(item(index), format!("type {shape}"), quote(accessor.shape.as_bytes())));
+        }
+        let mut numbers = vec![0.0; accessor.count * num_components];
+        if let Some(view) = accessor.buffer_view {
+            let own = (view, accessor.byte_offset, accessor.component_type);
+            let elements = self.elements_of(index, own, (accessor.count, num_components), accessor.normalized)?;
+            for (k, number) in numbers.iter_mut().enumerate() {
+                *number = elements.number(k / num_components, k % num_components);
+            }
+        }
+        if let Some(sparse) = &accessor.sparse {
+            let part = |part: &SparsePart, of: u32, n: usize| {
+                self.elements_of(
+                    index,
+                    (part.buffer_view, part.byte_offset, of),
+                    (sparse.count, n),
+                    accessor.normalized,
+                )
+            };
+            let indices = part(&sparse.indices, sparse.indices.component_type.unwrap_or(5125), 1)?;
+            let values = part(&sparse.values, accessor.component_type, num_components)?;
+            for k in 0..sparse.count {
+                let at = indices.number(k, 0) as usize;
+                for (c, number) in numbers.iter_mut().skip(at * num_components).take(num_components).enumerate() {
+                    *number = values.number(k, c);
+                }
+            }
+        }
+        match numbers.iter().find(|number| !number.is_finite()) {
+            None => Ok(numbers),
+            Some(&found) => {
+                Err(ParseError::new(item(index), Problem::NonFinite { what: "a number".to_owned(), found }))
+            }
+        }
+    }
+
     /// Vertex positions, in m.
     pub fn positions(&self, index: usize) -> Result<Vec<DVec3>, ParseError> {
         let elements = self.elements(index, "VEC3", 3)?;
@@ -93,7 +135,20 @@ impl Accessors<'_> {
         if accessor.shape != shape {
             return Err(ParseError::unexpected(item(index), format!("type {shape}"), quote(accessor.shape.as_bytes())));
         }
-        let component = match accessor.component_type {
+        let view = accessor.buffer_view.ok_or_else(|| unsupported("an accessor without a buffer view"))?;
+        let own = (view, accessor.byte_offset, accessor.component_type);
+        self.elements_of(index, own, (accessor.count, num_components), accessor.normalized)
+    }
+
+    /// `count` elements of `num_components` each from an offset of a view, for accessor `index`.
+    fn elements_of(
+        &self,
+        index: usize,
+        (view_index, byte_offset, component_type): (usize, usize, u32),
+        (count, num_components): (usize, usize),
+        normalized: bool,
+    ) -> Result<Elements<'_>, ParseError> {
+        let component = match component_type {
             5120 => Component::I8,
             5121 => Component::U8,
             5122 => Component::I16,
@@ -105,7 +160,6 @@ impl Accessors<'_> {
                 return Err(ParseError::unexpected(item(index), expected, format!("{other}")));
             }
         };
-        let view_index = accessor.buffer_view.ok_or_else(|| unsupported("an accessor without a buffer view"))?;
         let (view, stride) = self.view(view_index)?;
         let element = component.size() * num_components;
         let stride = stride.unwrap_or(element);
@@ -117,16 +171,16 @@ impl Accessors<'_> {
                 format!("{stride}"),
             ));
         }
-        let needed = match accessor.count {
+        let needed = match count {
             0 => 0,
-            count => accessor.byte_offset as u128 + (count as u128 - 1) * stride as u128 + element as u128,
+            count => byte_offset as u128 + (count as u128 - 1) * stride as u128 + element as u128,
         };
         if needed > view.len() as u128 {
-            let what = format!("{} elements of the accessor", accessor.count);
+            let what = format!("{count} elements of the accessor");
             return Err(ParseError::new(item(index), Problem::Truncated { what, needed, present: view.len() }));
         }
-        let bytes = view.get(accessor.byte_offset..).unwrap_or_default();
-        Ok(Elements { bytes, stride, count: accessor.count, component, normalized: accessor.normalized })
+        let bytes = view.get(byte_offset..).unwrap_or_default();
+        Ok(Elements { bytes, stride, count, component, normalized })
     }
 
     fn view(&self, index: usize) -> Result<(&[u8], Option<usize>), ParseError> {

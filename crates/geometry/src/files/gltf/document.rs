@@ -26,6 +26,44 @@ pub(super) struct Document {
     pub buffers: Vec<Buffer>,
     #[serde(default)]
     pub extensions_required: Vec<String>,
+    #[serde(default)]
+    pub animations: Vec<Animation>,
+    #[serde(default)]
+    pub skins: Vec<Skin>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Animation {
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+    #[serde(default)]
+    pub samplers: Vec<Sampler>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Channel {
+    pub sampler: usize,
+    pub target: Target,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Target {
+    pub node: Option<usize>,
+    pub path: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Sampler {
+    pub input: usize,
+    pub output: usize,
+    pub interpolation: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    pub inverse_bind_matrices: Option<usize>,
+    pub joints: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -43,11 +81,18 @@ pub(super) struct Node {
     pub translation: Option<[f64; 3]>,
     pub rotation: Option<[f64; 4]>,
     pub scale: Option<[f64; 3]>,
+    pub skin: Option<usize>,
+    /// Of morph targets.
+    #[serde(default)]
+    pub weights: Vec<f64>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Mesh {
     pub primitives: Vec<Primitive>,
+    /// Of morph targets, where the node has none.
+    #[serde(default)]
+    pub weights: Vec<f64>,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +101,15 @@ pub(super) struct Primitive {
     pub indices: Option<usize>,
     #[serde(default = "triangle_list")]
     pub mode: u32,
+    /// Morph targets.
+    #[serde(default)]
+    pub targets: Vec<MorphTarget>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MorphTarget {
+    #[serde(rename = "POSITION")]
+    pub position: Option<usize>,
 }
 
 fn triangle_list() -> u32 {
@@ -68,6 +122,17 @@ pub(super) struct Attributes {
     pub position: Option<usize>,
     #[serde(rename = "TEXCOORD_0")]
     pub texcoord_0: Option<usize>,
+    #[serde(rename = "JOINTS_0")]
+    joints_0: Option<usize>,
+    #[serde(rename = "WEIGHTS_0")]
+    weights_0: Option<usize>,
+}
+
+impl Attributes {
+    /// Accessors of the joints and weights of a skin.
+    pub fn joints_weights(&self) -> Option<(usize, usize)> {
+        self.joints_0.zip(self.weights_0)
+    }
 }
 
 #[derive(Deserialize)]
@@ -82,7 +147,25 @@ pub(super) struct Accessor {
     pub count: usize,
     #[serde(rename = "type")]
     pub shape: String,
-    pub sparse: Option<serde::de::IgnoredAny>,
+    pub sparse: Option<Sparse>,
+}
+
+/// Elements of an accessor that differ from those of its view, or from zero.
+#[derive(Deserialize)]
+pub(super) struct Sparse {
+    pub count: usize,
+    pub indices: SparsePart,
+    pub values: SparsePart,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SparsePart {
+    pub buffer_view: usize,
+    #[serde(default)]
+    pub byte_offset: usize,
+    /// Of the indices.
+    pub component_type: Option<u32>,
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,88 @@
+//! Moves the triangles of deforming solids, and the droplets with them.
+
+use glam::DVec2;
+use sessile_sliding::SlotIndex;
+
+use super::DropletModel;
+use crate::deforming::{place, weights};
+use crate::surface_mesh::SolidIndex;
+
+impl DropletModel {
+    /// Whether the vertices of any solid move.
+    pub(super) fn deforms(&self) -> bool {
+        self.setup.deforming.iter().any(Option::is_some)
+    }
+
+    /// Moves deforming meshes to the world's time and the droplets with them, and updates the
+    /// acceleration fields of a step of `dt` seconds.
+    pub(super) fn deform(&mut self, dt: f64) {
+        if !self.deforms() {
+            return;
+        }
+        let kept = self.material_places();
+        self.move_triangles();
+        let environment = (self.world.gravity(), self.world.wind());
+        for (k, deforming) in self.setup.deforming.iter_mut().enumerate() {
+            if let Some(deforming) = deforming {
+                let positions = &self.setup.meshes[k].mesh().positions;
+                deforming.update_fields(positions, &self.scratch.rigid_states[k], environment, dt);
+            }
+        }
+        self.carry(kept);
+    }
+
+    /// Moves the meshes and the facets of deforming solids to the world's time.
+    pub(super) fn move_triangles(&mut self) {
+        for (k, solid) in self.world.solids().iter().enumerate() {
+            let Some(deforming) = &self.setup.deforming[k] else { continue };
+            deforming.refit(solid, &mut self.setup.meshes[k]);
+            let mesh = self.setup.meshes[k].mesh();
+            let index = SolidIndex::new(k);
+            if let Some(flat) = self.surface.move_vertices(index, mesh)
+                && !self.scratch.flat.contains(&index)
+            {
+                self.scratch.flat.push(index);
+                self.scratch.notices.push(format!(
+                    "solid `{}`: triangle {flat} has no area at t = {:.4} s; droplets keep its last shape until it has \
+                     one again",
+                    solid.name(),
+                    self.world.time()
+                ));
+            }
+            self.setup.bounds[k] = crate::setup::bounding_box(mesh);
+            let range = self.surface.range_of(index);
+            let mut sum = 0.0;
+            for (area, facet) in
+                self.setup.cumulative_areas[range.clone()].iter_mut().zip(&self.surface.facets()[range])
+            {
+                sum += facet.area();
+                *area = sum;
+            }
+        }
+    }
+
+    /// The droplets on deforming solids, with the weights of their triangles' corners.
+    fn material_places(&self) -> Vec<(SlotIndex, DVec2)> {
+        let droplets = &self.particles.state.droplets;
+        let place_of = |slot: SlotIndex| {
+            let place = droplets[slot].motion.place;
+            let facet = self.surface.facet(place.triangle);
+            self.setup.deforming[facet.solid].is_some().then(|| (slot, weights(facet, place.at)))
+        };
+        droplets.used().filter_map(place_of).collect()
+    }
+
+    /// Puts droplets at the same points of their moved triangles.
+    fn carry(&mut self, kept: Vec<(SlotIndex, DVec2)>) {
+        if kept.is_empty() {
+            return;
+        }
+        for (slot, weights) in kept {
+            let droplet = &mut self.particles.state.droplets[slot];
+            let facet = self.surface.facet(droplet.motion.place.triangle);
+            droplet.motion.place.at = place(facet, weights);
+            droplet.location.point = facet.point(droplet.motion.place.at);
+        }
+        self.particles.rebuild_neighbors(&self.surface);
+    }
+}

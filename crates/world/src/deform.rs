@@ -1,0 +1,204 @@
+//! Deforming meshes: vertices interpolated between samples in time.
+//!
+//! Samples x_k at times t_k have the vertices and triangles of the solid's mesh. Between two
+//! samples the path is the cubic Hermite curve with central differences as velocities:
+//!
+//! ```text
+//! x(t) = h₀₀ x_k + h₁₀ Δ v_k + h₀₁ x_{k+1} + h₁₁ Δ v_{k+1},   Δ = t_{k+1} − t_k
+//! v_k  = (x_{k+1} − x_{k−1}) / (t_{k+1} − t_{k−1}),           one-sided at the ends
+//! ```
+//!
+//! So the velocity is continuous, and the acceleration that drops feel is that of the motion
+//! rather than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the
+//! solid is at rest: its velocity jumps where the samples begin and end.
+//!
+//! The distance structure is refitted to the vertices of each time, not built anew.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::DVec3;
+use sessile_geometry::files::read_mesh_from;
+use sessile_geometry::mesh_distance::MeshDistance;
+use sessile_geometry::{Closest, TriMesh};
+use sessile_input::Reader;
+use sessile_scene::types::DeformKey;
+
+use crate::error::WorldError;
+use crate::motion::hermite;
+use crate::pose::Pose;
+
+/// Most vertices of all samples of a solid together: 24 bytes each.
+const MAX_VERTICES: usize = 100_000_000;
+
+/// Samples of a deforming mesh, in the rest pose.
+#[derive(Debug)]
+pub(crate) struct Samples {
+    times: Vec<f64>,
+    positions: Vec<Vec<DVec3>>,
+}
+
+/// A deforming mesh at a time. Clones share everything until they are moved.
+#[derive(Clone)]
+pub(crate) struct Deformation {
+    samples: Arc<Samples>,
+    now: Arc<Deformed>,
+}
+
+/// The mesh of one time, in the rest pose.
+#[derive(Clone)]
+struct Deformed {
+    distance: MeshDistance,
+    velocities: Vec<DVec3>,
+    time: f64,
+}
+
+impl Samples {
+    /// Positions and velocities (in m and m/s) of the vertices at `time`.
+    fn at(&self, time: f64, positions: &mut [DVec3], velocities: &mut [DVec3]) {
+        let last = self.times.len() - 1;
+        let next = self.times.partition_point(|&at| at <= time);
+        if next == 0 || next > last {
+            positions.copy_from_slice(&self.positions[if next == 0 { 0 } else { last }]);
+            velocities.fill(DVec3::ZERO);
+            return;
+        }
+        let slope = |k: usize, v: usize| {
+            let (from, to) = (k.saturating_sub(1), (k + 1).min(last));
+            (self.positions[to][v] - self.positions[from][v]) / (self.times[to] - self.times[from])
+        };
+        let (a, b) = (next - 1, next);
+        let span = self.times[b] - self.times[a];
+        let along = (time - self.times[a]) / span;
+        for v in 0..positions.len() {
+            let ends = [self.positions[a][v], self.positions[b][v]];
+            (positions[v], velocities[v]) = hermite(ends, [slope(a, v), slope(b, v)], along, span);
+        }
+    }
+}
+
+impl Deformation {
+    /// Reads the samples of `solid`, whose mesh file has the vertices `raw`, is scaled by `factor`
+    /// and becomes `mesh` by repair and placement.
+    pub fn read(
+        solid: &str,
+        keys: &[DeformKey],
+        raw: &TriMesh,
+        factor: f64,
+        (mesh, placement): (&TriMesh, &Pose),
+        files: &dyn Reader,
+    ) -> Result<Self, WorldError> {
+        if keys.len().saturating_mul(mesh.positions.len()) > MAX_VERTICES {
+            let reason = format!(
+                "{} samples of {} vertices are more than {MAX_VERTICES} in all; simplify the mesh, or give fewer samples",
+                keys.len(),
+                mesh.positions.len()
+            );
+            return Err(WorldError::Shape { solid: solid.into(), reason });
+        }
+        let material_points = material_points(raw, factor, mesh, placement);
+        let read = |key: &DeformKey| {
+            let sample = read_sample(solid, &key.file, raw, files)?;
+            let point = |[a, b, c]: [u32; 3], weights: DVec3| {
+                let [a, b, c] = [a, b, c].map(|v| sample.positions[v as usize] * factor);
+                placement.apply(a * weights.x + b * weights.y + c * weights.z)
+            };
+            Ok(material_points.iter().map(|&(corners, weights)| point(corners, weights)).collect())
+        };
+        let positions = keys.iter().map(read).collect::<Result<Vec<_>, WorldError>>()?;
+        let samples = Samples { times: keys.iter().map(|key| key.at).collect(), positions };
+        let now = Deformed {
+            distance: MeshDistance::new(mesh.clone()),
+            velocities: vec![DVec3::ZERO; mesh.positions.len()],
+            time: f64::NAN,
+        };
+        Ok(Self { samples: Arc::new(samples), now: Arc::new(now) })
+    }
+
+    /// Moves the vertices to their places at `time`.
+    pub fn advance_to(&mut self, time: f64) {
+        if self.now.time == time {
+            return;
+        }
+        let now = Arc::make_mut(&mut self.now);
+        let mut positions = now.distance.mesh().positions.clone();
+        self.samples.at(time, &mut positions, &mut now.velocities);
+        now.distance.refit(&positions);
+        now.time = time;
+    }
+
+    /// The mesh in the rest pose.
+    pub fn mesh(&self) -> &TriMesh {
+        self.now.distance.mesh()
+    }
+
+    /// Velocities of the vertices in the rest pose, in m/s.
+    pub fn velocities(&self) -> &[DVec3] {
+        &self.now.velocities
+    }
+
+    /// Distance structure of the rest pose.
+    pub fn distance(&self) -> &MeshDistance {
+        &self.now.distance
+    }
+
+    /// The closest point to a point of the rest pose.
+    pub fn closest(&self, point: DVec3) -> Closest {
+        sessile_geometry::Distance::closest(&self.now.distance, point)
+    }
+
+    /// Velocity of the surface point nearest to a point of the rest pose, in m/s.
+    pub fn velocity_at(&self, point: DVec3) -> DVec3 {
+        let Some(near) = self.now.distance.nearest(point) else { return DVec3::ZERO };
+        let [a, b, c] = self.mesh().triangles[near.triangle].map(|v| self.now.velocities[v as usize]);
+        a * near.barycentrics.x + b * near.barycentrics.y + c * near.barycentrics.z
+    }
+
+    /// Lower and upper corner of the box of the vertices in all samples, in the rest pose.
+    pub fn bounds_of_samples(&self) -> [DVec3; 2] {
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let all = self.samples.positions.iter().flatten();
+        all.fold(start, |[low, high], p| [low.min(*p), high.max(*p)])
+    }
+
+    /// Times of the first and the last sample, in s: velocities jump there.
+    pub fn span(&self) -> [f64; 2] {
+        let times = &self.samples.times;
+        [times[0], times[times.len() - 1]]
+    }
+}
+
+/// The triangle of the file and the weights of its corners at each vertex of the repaired mesh.
+fn material_points(raw: &TriMesh, factor: f64, mesh: &TriMesh, placement: &Pose) -> Vec<([u32; 3], DVec3)> {
+    let scaled = TriMesh { positions: raw.positions.iter().map(|p| *p * factor).collect(), ..raw.clone() };
+    let distance = MeshDistance::new(scaled);
+    let find = |p: &DVec3| {
+        let near = distance.nearest(placement.apply_inverse(*p));
+        near.map_or(([0; 3], DVec3::X), |near| (raw.triangles[near.triangle], near.barycentrics))
+    };
+    mesh.positions.iter().map(find).collect()
+}
+
+/// Reads a sample and compares it with the mesh `raw` of the solid.
+fn read_sample(solid: &str, file: &Path, raw: &TriMesh, files: &dyn Reader) -> Result<TriMesh, WorldError> {
+    let user = format!("solid `{solid}`, `deform`");
+    let sample = read_mesh_from(file, files).map_err(|error| WorldError::MeshRead {
+        user: user.clone(),
+        file: file.into(),
+        reason: error.to_string(),
+    })?;
+    let broken = |reason: String| Err(WorldError::MeshBroken { user: user.clone(), file: file.into(), reason });
+    let count = |mesh: &TriMesh| format!("{} vertices, {} triangles", mesh.positions.len(), mesh.triangles.len());
+    if sample.positions.len() != raw.positions.len() || sample.triangles != raw.triangles {
+        return broken(format!(
+            "its topology differs from that of `file` ({}, not {}); export the mesh with the same vertices and \
+             triangles in all frames (no remeshing, no modifier that adds or removes faces over time)",
+            count(&sample),
+            count(raw)
+        ));
+    }
+    if let Some(v) = sample.positions.iter().position(|p| !p.is_finite()) {
+        return broken(format!("vertex {v} is not finite"));
+    }
+    Ok(sample)
+}
