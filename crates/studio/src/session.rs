@@ -9,16 +9,14 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use sessile_frames::Event;
-use sessile_model::{InteractionError, Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_interaction::{Bead, Rain, WipingTool, scene_of_now, wetting, with_placed};
+use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
 use sessile_scene::{Fidelity, Folder, ModelKind, Scene, parse_str, print};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
 use sessile_world::{PlacedSource, Pose};
 
-use crate::bead::Bead;
-use crate::input::{Input, WipingTool, wetting};
-use crate::moment::{scene_of_now, with_placed};
-use crate::rain::Rain;
+use crate::input::Input;
 use crate::scene_files::OnlyInside;
 use crate::upload::{UploadFolder, decode, scene_text};
 
@@ -31,6 +29,8 @@ const PAPER_TICKS: u32 = 30;
 /// States kept for undo, and their largest total size, in bytes.
 const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
+/// Most steps of the model in a tick: a session that needs more would stand still for the eye.
+const MAX_STEPS: u32 = 20_000;
 /// Most points of one wiping stroke.
 const MAX_POINTS: usize = 256;
 
@@ -205,20 +205,24 @@ impl Session {
         let (length, seed) = (self.tick_length(), self.scene.seed);
         self.events.clear();
         if let Some(rain) = &mut self.rain {
-            let mut refused = None;
-            for drop in rain.fall(self.model.world(), seed, self.clock, length) {
-                refused = self.model.add(drop.at, drop.velocity, drop.volume).err().or(refused);
-            }
-            // A drop without room is left out; a model without rain stops it.
-            if let Some(InteractionError::Unsupported { what }) = refused {
-                self.notices.push(format!("{what} is not possible in this model: the rain stops"));
+            if let Err(error) = rain.step(&mut *self.model, seed, self.clock, length) {
+                self.notices.push(format!("the rain stops: {error}"));
                 self.rain = None;
             }
         }
         self.clock += 1;
         self.ticks += 1;
         let end = self.clock as f64 / f64::from(self.tick_rate());
+        let mut steps = 0;
         while end - self.model.time() > 1e-9 * length {
+            steps += 1;
+            if steps > MAX_STEPS {
+                let (left, rate) = (end - self.model.time(), self.tick_rate());
+                return Err(format!(
+                    "the simulation needs more than {MAX_STEPS} steps for 1/{rate} s ({left:.1e} s are left): forces or \
+                     speeds are too large for it"
+                ));
+            }
             let rest = end - self.model.time();
             let report = self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
             self.events.extend(report.events);
@@ -297,20 +301,7 @@ impl Session {
             self.bead.volume += self.model.wipe(&stroke).map_err(|error| error.to_string())?;
         }
         let [x, y, z, _] = path[path.len() - 1];
-        let middle = DVec3::new(x, y, z);
-        let gravity = self.model.world().gravity();
-        let normal = normal.normalize_or_zero();
-        let down = (gravity - normal * gravity.dot(normal)).normalize_or_zero();
-        let mut shed: Vec<_> = self.bead.overflow(tool, middle, down).into_iter().collect();
-        if end {
-            shed.extend(self.bead.lift(tool, middle, down));
-        }
-        for drop in shed {
-            // What finds no place stays on the tool.
-            if self.model.add(drop.at, DVec3::ZERO, drop.volume).is_err() {
-                self.bead.volume += drop.volume;
-            }
-        }
+        self.bead.shed(&mut *self.model, tool, DVec3::new(x, y, z), normal, end);
         Ok(())
     }
 
