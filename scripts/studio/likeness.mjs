@@ -17,7 +17,7 @@ samples = 24
 const SCENES = {
   table: { least: 0.75, text: `${HEAD}
 [camera]
-position = "0 55 95 mm"
+position = "0 36 58 mm"
 look_at = "0 0 2 mm"
 fov = "32 deg"
 aperture = "0 mm"

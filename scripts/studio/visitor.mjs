@@ -62,7 +62,7 @@ async function firstVisit(browser, address, pictures) {
 }
 
 async function keyboard(browser, address) {
-  const { page, errors } = await openPage(browser, address);
+  const { page, errors } = await openPage(browser, address, { viewport: { width: 960, height: 600 } });
   await page.click("#hints-close");
   const camera = () => page.evaluate(() => ({ yaw: studio.camera.yaw, pitch: studio.camera.pitch, distance: studio.camera.distance, target: [...studio.camera.target] }));
   await page.focus("#view");

@@ -19,12 +19,12 @@ use sessile_appearance::{
 use sessile_scene::{Lights, Scene};
 use sessile_world::World;
 
-use crate::meshes::{extend_f32, extend_u32};
+use crate::meshes::extend_u32;
 
 /// Kind of the message of a picture.
 const PICTURE: u32 = 4;
 /// Columns and rows of the environment's picture.
-const ENVIRONMENT: [usize; 2] = [512, 256];
+const ENVIRONMENT: [usize; 2] = [1024, 512];
 /// Cells of the environment that are summed for the diffuse light.
 const CELLS: [usize; 2] = [128, 64];
 /// Least and largest side of a texture.
@@ -39,7 +39,7 @@ const BRIGHTEST: f32 = 3e4;
 pub enum PictureKind {
     /// The color of a solid over its texture coordinates, sRGB and opaque, the top row first.
     Texture = 0,
-    /// The environment by direction, linear RGBA of `f32`, +y on top.
+    /// The environment by direction, linear RGBA of half floats, +y on top.
     Environment = 1,
     /// A photograph behind everything, sRGB and opaque, the top row first.
     Backdrop = 2,
@@ -287,7 +287,7 @@ fn camera_value(scene: &Scene) -> Value {
 
 fn environment_picture(environment: &Environment, areas: &[AreaLight], middle: Vec3) -> Picture {
     let [width, height] = ENVIRONMENT;
-    let mut texels = Vec::with_capacity(16 * width * height);
+    let mut texels = Vec::with_capacity(8 * width * height);
     for row in 0..height {
         let (sin, cos) = sin_cos(std::f32::consts::PI * (row as f32 + 0.5) / height as f32);
         for column in 0..width {
@@ -296,10 +296,17 @@ fn environment_picture(environment: &Environment, areas: &[AreaLight], middle: V
             let seen = areas.iter().find(|light| light.hit(middle, direction).is_some());
             let behind = || environment.radiance_at_pixel(column, row, ENVIRONMENT);
             let color = seen.map_or_else(behind, AreaLight::radiance).min(Vec3::splat(BRIGHTEST));
-            extend_f32(&mut texels, [color.x, color.y, color.z, 1.0]);
+            texels.extend([color.x, color.y, color.z, 1.0].into_iter().flat_map(half_float));
         }
     }
     Picture { kind: PictureKind::Environment, solid: 0, size: ENVIRONMENT, texels }
+}
+
+/// A number from 0 to 65504 as a half float, little-endian; numbers below its normal ones are 0.
+fn half_float(value: f32) -> [u8; 2] {
+    let rounded = value.min(65504.0).to_bits() + 0x1000;
+    let half = if value < 6.11e-5 { 0 } else { (rounded >> 13) - (112 << 10) };
+    (half as u16).to_le_bytes()
 }
 
 /// Sine and cosine, the same on every system.
@@ -373,8 +380,8 @@ mod tests {
         assert_eq!(looks.camera()["eye"][2].as_f64(), Some(0.2));
         let [environment, texture] = looks.pictures() else { panic!("{} pictures", looks.pictures().len()) };
         // Straight up the area light is seen.
-        let up = environment.texels[..4].try_into().map(f32::from_le_bytes);
-        assert_eq!((environment.kind, up), (PictureKind::Environment, Ok(9.0)));
+        assert_eq!((environment.kind, &environment.texels[..2]), (PictureKind::Environment, &half_float(9.0)[..]));
+        assert_eq!([half_float(1.0), half_float(9.0)], [0x3c00_u16.to_le_bytes(), 0x4880_u16.to_le_bytes()]);
         let mut shades: Vec<u8> = texture.texels.chunks_exact(4).map(|texel| texel[0]).collect();
         shades.sort_unstable();
         assert!(texture.solid == 1 && shades[0] + 60 < shades[shades.len() - 1], "a checkerboard has two colors");

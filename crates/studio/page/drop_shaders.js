@@ -99,7 +99,7 @@ uniform int uContactLine, uIsSurface;
 /** The environment, blurred as much as the pixel is wide. */
 vec3 look(vec3 d, float least) {
   float spread = max(length(dFdx(d)), length(dFdy(d)));
-  return environment(d, clamp(log2(spread * 81.0 + 1e-6), least, 8.0));
+  return environment(d, clamp(log2(spread * 163.0 + 1e-6), least, 9.0));
 }
 
 void main() {

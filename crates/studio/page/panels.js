@@ -260,6 +260,7 @@ export class Panels {
       const button = document.createElement("button");
       const picture = document.createElement("canvas");
       [picture.width, picture.height] = [128, 68];
+      picture.setAttribute("aria-hidden", "true");
       drawDrop(picture, material.angles[0], material.angles[2]);
       const [a, , r] = material.angles.map(Math.round);
       button.title = `${material.title}: advancing ${a}°, receding ${r}°`;

@@ -60,7 +60,7 @@ export class Renderer {
       surface: this.program(SURFACE_VERTEX, DROP_FRAGMENT),
     };
     this.empty = gl.createVertexArray();
-    this.environment = this.colorTexture(2, 2, new Float32Array(16).fill(1));
+    this.environment = this.colorTexture(2, 2, new Uint16Array(16).fill(0x3c00));
     this.photo = this.colorTexture(2, 2, null);
     this.caustics = this.makeLightTexture();
     this.instances = { fine: this.instanced(this.cap(12, 36)), coarse: this.instanced(this.cap(4, 12)) };
@@ -105,12 +105,12 @@ export class Renderer {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, wrap === gl.REPEAT ? gl.REPEAT : gl.CLAMP_TO_EDGE);
   }
 
-  /** @param {number} width @param {number} height @param {Float32Array | null} texels */
+  /** @param {number} width @param {number} height @param {Uint16Array | null} texels half floats */
   colorTexture(width, height, texels) {
     const gl = this.gl;
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
-    if (texels || this.half) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16F, width, height, 0, gl.RGBA, texels ? gl.FLOAT : gl.HALF_FLOAT, texels);
+    if (texels || this.half) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16F, width, height, 0, gl.RGBA, gl.HALF_FLOAT, texels);
     else gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
     return texture;
   }
@@ -466,7 +466,7 @@ export class Renderer {
     const ratio = backdrop ? (eye.span[0] / eye.span[1]) / (backdrop.size[0] / backdrop.size[1]) : 1;
     gl.uniform2f(program.at("uCover"), Math.min(1, ratio), Math.min(1, 1 / ratio));
     // Texels of the backdrop per texel of the environment.
-    gl.uniform2f(program.at("uPhoto"), backdrop?.white ?? 0, backdrop ? Math.log2(backdrop.size[1] * Math.min(1, 1 / ratio) / (2 * eye.span[1]) / 81) : 0);
+    gl.uniform2f(program.at("uPhoto"), backdrop?.white ?? 0, backdrop ? Math.log2(backdrop.size[1] * Math.min(1, 1 / ratio) / (2 * eye.span[1]) / 163) : 0);
     gl.uniform1f(program.at("uExposure"), this.exposure);
     gl.uniform1i(program.at("uDisplay"), backdrop ? 4 : DISPLAYS[view] ?? 1);
   }
@@ -491,7 +491,6 @@ export class Renderer {
     const program = this.programs.background;
     gl.useProgram(program.program);
     this.bindEnvironment(program, eye);
-    gl.uniform1f(program.at("uBlur"), 0);
     gl.bindVertexArray(this.empty);
     this.drawArrays(3);
   }

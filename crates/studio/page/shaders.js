@@ -10,7 +10,7 @@ precision highp sampler2DArray;
 
 /**
  * Light from infinity, by direction: the environment, or in front of the camera the backdrop. Level
- * 0 of the environment has 81 texels per radian.
+ * 0 of the environment has 163 texels per radian.
  */
 export const ENVIRONMENT = `
 uniform sampler2D uEnvironment, uBackdrop;
@@ -109,7 +109,7 @@ vec3 mirrorShare(vec3 f0, float alpha, float cosine) {
   return f0 * (r.z - 1.04 * a) + (r.w + 1.04 * a) * clamp(50.0 * f0.g, 0.0, 1.0);
 }
 /** Level of the environment that is as blurred as a lobe of this width. */
-float lobeLevel(float alpha) { return clamp(log2(alpha * 110.0 + 1e-6), 0.0, 8.0); }
+float lobeLevel(float alpha) { return clamp(log2(alpha * 220.0 + 1e-6), 0.0, 9.0); }
 `;
 
 /** Reflectance of a smooth dielectric; the ratio is that of the indices, near over far. */
@@ -159,11 +159,22 @@ export const BACKGROUND = `${HEADER}${ENVIRONMENT}
 in vec2 vAt;
 layout(location = 0) out vec4 color;
 layout(location = 1) out vec4 under;
-uniform float uBlur;
+/** The environment by cubic B-splines: its texels are large on the screen. */
+vec3 smoothEnvironment(vec3 d) {
+  vec2 size = vec2(textureSize(uEnvironment, 0));
+  vec2 at = vec2(atan(d.x, -d.z) * 0.15915494, acos(clamp(d.y, -1.0, 1.0)) * 0.31830989) * size - 0.5;
+  vec2 f = fract(at), base = floor(at);
+  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w3 = f * f * f / 6.0;
+  vec2 w1 = (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0, w2 = 1.0 - w0 - w1 - w3;
+  vec2 low = w0 + w1, high = w2 + w3;
+  vec2 a = (base - 0.5 + w1 / low) / size, b = (base + 1.5 + w3 / high) / size;
+  return low.y * (low.x * textureLod(uEnvironment, a, 0.0).rgb + high.x * textureLod(uEnvironment, vec2(b.x, a.y), 0.0).rgb)
+    + high.y * (low.x * textureLod(uEnvironment, vec2(a.x, b.y), 0.0).rgb + high.x * textureLod(uEnvironment, b, 0.0).rgb);
+}
 void main() {
   vec2 p = vAt * 2.0 - 1.0;
   vec3 d = normalize(uAxes * vec3(p * uSpan, 1.0));
-  vec3 c = uPhoto.x > 0.0 ? backdrop(p, 0.0) : environment(d, uBlur);
+  vec3 c = uPhoto.x > 0.0 ? backdrop(p, 0.0) : smoothEnvironment(d);
   color = vec4(c, 0.22);
   under = color;
 }`;

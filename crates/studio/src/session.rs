@@ -30,7 +30,9 @@ const PAPER_TICKS: u32 = 30;
 const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
 /// Most steps of the model in a tick: a session that needs more would stand still for the eye.
-const MAX_STEPS: u32 = 20_000;
+const MAX_STEPS: u32 = 2000;
+/// Largest speed of what a hand moves or throws, in m/s.
+const MAX_SPEED: f64 = 100.0;
 /// Most points of one wiping stroke.
 const MAX_POINTS: usize = 256;
 
@@ -247,6 +249,7 @@ impl Session {
                 Ok(())
             }
             Input::Add { at, velocity, volume, .. } => {
+                check_speed("a drop", DVec3::from(*velocity).length())?;
                 self.model.add(DVec3::from(*at), DVec3::from(*velocity), *volume).map_err(|e| text(&e))
             }
             Input::Take { at, radius, share } => {
@@ -306,13 +309,14 @@ impl Session {
     }
 
     fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
-        let tick = self.tick_length();
+        let duration = duration.max(self.tick_length());
+        check_speed("a solid", by.length() / duration)?;
         let world = self.model.world_mut();
         let Some(pose) = world.solids().get(solid).map(|solid| *solid.world_from_rest()) else {
             return Err(format!("there is no solid {solid}"));
         };
         let pose = Pose { translation: pose.translation + by, ..pose };
-        world.move_solid_over(solid, pose, duration.max(tick)).map_err(|error| error.to_string())
+        world.move_solid_over(solid, pose, duration).map_err(|error| error.to_string())
     }
 
     /// Keeps the present state for undo.
@@ -427,6 +431,14 @@ impl Session {
     pub fn digest(&self) -> String {
         blake3::hash(&self.model.save()).to_hex().to_string()
     }
+}
+
+/// Bounds what a hand sets in motion.
+fn check_speed(what: &str, speed: f64) -> Result<(), String> {
+    if speed <= MAX_SPEED {
+        return Ok(());
+    }
+    Err(format!("{what} moves at most {MAX_SPEED} m/s by hand, not {speed:.3e} m/s"))
 }
 
 fn model_named(name: &str) -> Result<ModelKind, String> {
