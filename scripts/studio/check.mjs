@@ -294,12 +294,21 @@ async function failures() {
   await page.evaluate(() => { delete document.hidden; });
   claim("an awakened tab draws again", await grows());
 
-  await input(page, { do: "gravity", vector: [1e9, 0, 0] });
-  claim("a failed simulation is reported", await until(page, () => !document.getElementById("failure").hidden));
-  const stopped = await page.evaluate(() => studio.view.time);
+  for (const vector of [[1e9, 0, 0], [0, -1e200, 0]]) await input(page, { do: "gravity", vector });
+  claim("a gravity out of bounds is refused with a message", await until(page, () => /at most 1000 m\/s²/.test(document.getElementById("notices").textContent))
+    && await page.evaluate(() => studio.view.gravity[1] > -10));
+  await until(page, () => studio.view.time > 0.02);
+  const stopped = await page.evaluate(() => {
+    studio.hear({ kind: "failure", text: "a failure for the test" });
+    return studio.view.time;
+  });
+  claim("a failed simulation is reported", await page.locator("#failure:visible").count() === 1);
   await page.click("#failure-recover");
   claim("and continues from the last good state",
-    await until(page, () => studio.view.playing && studio.view.time > 0 && document.getElementById("failure").hidden), `stopped at ${stopped} s`);
+    await until(page, (t) => studio.view.playing && studio.view.time < t && document.getElementById("failure").hidden, stopped), `stopped at ${stopped} s`);
+  await page.evaluate(() => { studio.view.arrived -= 3000; studio.hearBinary = () => {}; });
+  claim("a step that takes long is reported", await until(page, () => /one step for \d+ s/.test(document.getElementById("busy").textContent)
+    && !document.getElementById("busy").hidden));
   claim("failures: nothing was written to the console", errors.length === 0, errors.slice(0, 3).join("; "));
   await page.close();
 

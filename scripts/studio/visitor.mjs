@@ -49,11 +49,11 @@ async function firstVisit(browser, address, pictures) {
   const animated = await moving();
   claim("reduced motion stops what moves by itself", still === 0 && animated === 1, `${still} and ${animated} animations`);
 
-  const nameless = await page.evaluate(() => [...document.querySelectorAll("button, input, select, textarea, canvas, [role], section, aside, nav")]
+  const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, select, textarea, canvas, [role], section, aside, nav")]
     .filter((e) => !e.closest("[aria-hidden=true]") && getComputedStyle(e).display !== "none")
     .filter((e) => !(e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim() || e.textContent.trim() || e.getAttribute("role") === "status"))
     .map((e) => e.id || e.tagName));
-  claim("every control has a name for a screen reader", nameless.length === 0, nameless.join(" "));
+  claim("every control has a name for a screen reader", unnamed.length === 0, unnamed.join(" "));
   const tree = await page.locator("body").ariaSnapshot();
   claim("the tools are radio buttons, and the settings have roles", /radiogroup "Tool"/.test(tree) && /radio "Finger"/.test(tree)
     && /slider "Direction of gravity/.test(tree) && /complementary "Settings"/.test(tree) && /navigation "Time"/.test(tree));

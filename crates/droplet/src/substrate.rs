@@ -84,8 +84,6 @@ pub struct Substrate {
     maps: Vec<SurfaceMap>,
     charts: Vec<Chart>,
     laws: Vec<SlidingLaw>,
-    /// Texels that a film covers, while it is laid; kept for its memory.
-    covered: Vec<usize>,
 }
 
 /// Checkpoint of one map.
@@ -124,7 +122,7 @@ impl Substrate {
                 builder.build(&meshes[solid], &mut laws)
             })
             .collect();
-        Self { maps, charts, laws, covered: Vec::new() }
+        Self { maps, charts, laws }
     }
 
     /// Derives the laws of a solid from its wetting again; wetness and film stay.
@@ -250,23 +248,20 @@ impl Substrate {
         volume: f64,
     ) {
         let solid = surface.facet(triangle).solid;
-        // Their number is needed before the first gets its share.
-        let mut texels = std::mem::take(&mut self.covered);
-        texels.clear();
-        self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| texels.push(texel));
+        let mut count = 0_u32;
+        self.texels_near(surface, triangle, from, to, 0.5 * width, |_| count += 1);
         let mut film = self.take_film_map(surface, solid);
-        if texels.is_empty() {
+        if count > 0 {
+            let share = volume / f64::from(count);
+            self.texels_near(surface, triangle, from, to, 0.5 * width, |texel| film.add(texel, share));
+        } else {
             // Narrower than a texel: along the center line.
             for sample in 0..NUM_SAMPLES {
                 let at = sample_point(from, to, sample);
                 film.add(self.texel(&self.maps[solid], SurfacePoint { triangle, at }), volume / f64::from(NUM_SAMPLES));
             }
-        } else {
-            let share = volume / texels.len() as f64;
-            texels.iter().for_each(|&texel| film.add(texel, share));
         }
         self.put_film_map(solid, film);
-        self.covered = texels;
     }
 
     /// Removes the film that [`Substrate::lay_film`] adds between two points of a triangle, and a

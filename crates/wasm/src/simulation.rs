@@ -215,8 +215,8 @@ impl Simulation {
         self.model.world_mut().remove_source(id).map_err(|error| error.to_string())
     }
 
-    /// Lets a tool that holds `volume` (in m³) lose what it cannot hold, or when it is lifted all of
-    /// it; returns what stays on it.
+    /// Lets a tool that holds `volume` (in m³) lose what it cannot hold, or when it is lifted all;
+    /// returns what stays on it.
     pub fn shed(&mut self, volume: f64, tool: Tool, middle: DVec3, normal: DVec3, lifted: bool) -> Result<f64, String> {
         if !(volume >= 0.0 && volume.is_finite() && middle.is_finite() && normal.is_finite()) {
             return Err("a tool has a volume, a place and a normal that are finite".into());

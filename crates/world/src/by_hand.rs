@@ -96,7 +96,7 @@ impl World {
 
 fn check_vector(what: &str, vector: Option<DVec3>, most: f64, unit: &str) -> Result<(), WorldError> {
     match vector {
-        Some(vector) if !(vector.length() <= most) => Err(WorldError::ByHand {
+        Some(vector) if !vector.is_finite() || vector.length() > most => Err(WorldError::ByHand {
             reason: format!("the {what} set by hand is at most {most} {unit}, not {:.3e} {unit}", vector.length()),
         }),
         _ => Ok(()),
