@@ -10,7 +10,7 @@ use crate::meshes::MAX_TRIANGLES;
 
 /// Scene, forces, solids with their materials and looks, placed sources, and the presets.
 pub fn describe(scene: &Scene, world: &World, looks: &Looks, name: &str) -> Value {
-    let solids = world.solids().iter().enumerate().map(|(index, solid)| solid_value(solid, looks.solid(index)));
+    let solids = world.solids().iter().enumerate().map(|(index, solid)| solid_value(solid, &looks.solid(index)));
     let materials = material_presets()
         .iter()
         .map(|preset| json!({"name": preset.name, "title": preset.title, "angles": angles(&preset.wetting)}));
@@ -47,7 +47,7 @@ fn placed_value((id, _, source): (u32, f64, PlacedSource)) -> Value {
     }
 }
 
-fn solid_value(solid: &Solid, look: Value) -> Value {
+fn solid_value(solid: &Solid, look: &Value) -> Value {
     let wetting = solid.wetting_at(glam::DVec2::splat(0.5));
     let [low, high] = solid.bounds();
     let plane = solid.plane_frame().map(|frame| json!({"normal": frame.normal.to_array(), "size": frame.size}));

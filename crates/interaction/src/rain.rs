@@ -45,9 +45,9 @@ impl Rain {
     /// drop without room is left out; the error is that of a model without rain.
     pub fn step(&mut self, model: &mut dyn Model, seed: u64, clock: u64, dt: f64) -> Result<(), InteractionError> {
         for drop in self.fall(model.world(), seed, clock, dt) {
-            match model.add(drop.at, drop.velocity, drop.volume) {
-                Err(error @ InteractionError::Unsupported { .. }) => return Err(error),
-                Ok(()) | Err(_) => {}
+            let added = model.add(drop.at, drop.velocity, drop.volume);
+            if let Err(error @ InteractionError::Unsupported { .. }) = added {
+                return Err(error);
             }
         }
         Ok(())
