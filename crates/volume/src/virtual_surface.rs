@@ -157,7 +157,7 @@ fn virtual_distance(psi: &[f64; 9], theta: f64) -> [[f64; 9]; 2] {
     let (sin, cos) = math::sin_cos(theta);
     [0.0, 1.0].map(|depth| {
         psi.map(|psi| {
-            if psi * cos + depth * sin > 0.0 { psi * sin - depth * cos } else { f64::hypot(psi, depth).copysign(psi) }
+            if psi * cos + depth * sin > 0.0 { psi * sin - depth * cos } else { math::hypot(psi, depth).copysign(psi) }
         })
     })
 }
