@@ -19,7 +19,7 @@ INVARIANTS = {
     "panic": "the program does not panic",
     "files": "every frame has its surfaces and its measures",
     "finite": "all numbers are finite",
-    "balance": "total_volume + lost_volume = added_volume",
+    "balance": "total_volume + lost_volume + evaporated_volume = added_volume",
     "drops": "the volumes of the drops and the film add up to total_volume",
     "body": "the frame shows the volume of the balance",
     "body-fine": "after 10 ms, the volume model's surfaces enclose the volume of the balance to 0.1 %",
@@ -140,9 +140,11 @@ class Run:
     def check_measure(self, measure):
         number = measure["frame"]
         total, added, lost = (measure[key] for key in ("total_volume", "added_volume", "lost_volume"))
-        scale = max(abs(added), abs(lost), abs(total), 1e-15)
-        if abs(total + lost - added) > 1e-6 * scale:
-            self.report("balance", f"total {total:.4e} + lost {lost:.4e} is not added {added:.4e} m³", number)
+        evaporated = measure.get("evaporated_volume", 0.0)
+        scale = max(abs(added), abs(lost), abs(total), abs(evaporated), 1e-15)
+        if abs(total + lost + evaporated - added) > 1e-6 * scale:
+            gone = f"lost {lost:.4e} + evaporated {evaporated:.4e}"
+            self.report("balance", f"total {total:.4e} + {gone} is not added {added:.4e} m³", number)
         if total < -1e-9 * scale or lost < -1e-9 * scale:
             self.report("balance", f"negative volume: total {total:.4e}, lost {lost:.4e}", number)
         parts = sum(drop["volume"] for drop in measure["drops"]) + measure["film_volume"]
@@ -293,7 +295,7 @@ class History:
         if not self.first and not self.films:
             self.check_population(measure, expected, set(ids))
         self.gone |= self.present - set(ids)
-        self.present, self.lost, self.first = set(ids), measure["lost_volume"], False
+        self.present, self.lost, self.first = set(ids), volume_gone(measure), False
 
     def check_population(self, measure, expected, ids):
         """Drops come from emitters and splits, and go by merges or by leaving."""
@@ -301,8 +303,13 @@ class History:
         new, vanished = ids - expected, expected - ids
         if new and not self.sources:
             report("ids", f"drop {min(new)} appears without an event or an emitter", number)
-        if vanished and not self.sources and measure["lost_volume"] <= self.lost:
+        if vanished and not self.sources and volume_gone(measure) <= self.lost:
             report("ids", f"drop {min(vanished)} vanishes without an event, and nothing was lost", number)
+
+
+def volume_gone(measure):
+    """Volume that left the scene or evaporated."""
+    return measure["lost_volume"] + measure.get("evaporated_volume", 0.0)
 
 
 def check_run(folder, stderr=""):

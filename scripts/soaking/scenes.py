@@ -88,6 +88,7 @@ class Generator:
         scene["solids"] = self.all_solids()
         scene["drops"] = self.drops()
         scene["emitters"] = self.emitters()
+        self.add_air(scene)
         if not scene["drops"] and not scene["emitters"]:
             scene["drops"] = [self.sphere()]
         return {key: value for key, value in scene.items() if value not in ({}, [])}
@@ -102,6 +103,18 @@ class Generator:
         if rng.chance(0.1):
             liquid["density"] = quantity("kg/m^3", rng.log(500, 14000))
         return liquid
+
+    def add_air(self, scene):
+        """Evaporation of a quarter of the scenes of water; choices of its own, so that the others keep theirs."""
+        rng = Rng(f"soak air {self.model} {self.seed}")
+        possible = scene["liquid"]["preset"] == "water" and not self.planar
+        if not possible or (self.paper and self.model != "droplet") or not rng.chance(0.25):
+            return
+        scene["world"]["humidity"] = float(f"{rng.random():.3g}")
+        scene["world"]["temperature"] = quantity("K", rng.between(275, 365))
+        for solid in scene["solids"]:
+            if rng.chance(0.5):
+                solid["temperature"] = quantity("K", rng.between(275, 365))
 
     def world(self):
         rng, world = self.rng, {}

@@ -49,6 +49,9 @@ const LARGEST_DEPTH: f64 = 0.01;
 /// Share of a closed solid's area above which a layer is shown all around it.
 const LARGEST_COVERAGE: f64 = 0.6;
 
+/// Resolution of the patches of the reproduction mode, which are few and seen closely.
+const PATCH_DETAIL: Detail = Detail { edge: 0.1e-3, fewest: 24, most: 96 };
+
 /// Builds the geometry of a frame.
 pub struct FrameBuilder<'a> {
     /// Droplets on surfaces.
@@ -274,7 +277,7 @@ impl FrameBuilder<'_> {
                 let offset = |part: &NeckPart| facet.project(part.offset);
                 Body::Metaballs(metaballs(&droplet, &shape.profile, shape.sag, parts, offset)).surface(&detail)
             }
-            (None, Fidelity::Paper(_)) => self.patch(&droplet, &shape).surface(&detail),
+            (None, Fidelity::Paper(_)) => self.patch(&droplet, &shape).surface(&PATCH_DETAIL),
             (None, Fidelity::Physical) => shape.profile.surface(&detail),
         };
         // The mesh is in the axes of the tangent frame: volumes far from the origin would lose

@@ -56,6 +56,21 @@ impl FilmMap {
         std::mem::take(&mut self.volumes[texel])
     }
 
+    /// Removes at most `volume` (in m³) from each texel and returns the sum.
+    pub fn thin(&mut self, volume: f64) -> f64 {
+        let mut sum = 0.0;
+        for texel in 0..self.volumes.len() {
+            let present = self.at(texel);
+            if present <= volume {
+                sum += self.take(texel);
+            } else {
+                self.volumes[texel] -= volume;
+                sum += volume;
+            }
+        }
+        sum
+    }
+
     /// Volume of all film, in m³, summed texel by texel; tiles without film are skipped.
     pub fn total(&self) -> f64 {
         if self.is_empty() {
@@ -99,5 +114,16 @@ mod tests {
             assert_eq!(film.take(texel), 0.0);
         }
         assert!(film.is_empty() && film.total() == 0.0 && film.in_tile.iter().all(|&count| count == 0));
+    }
+
+    #[test]
+    fn thinning_takes_no_more_than_there_is() {
+        let mut film = FilmMap::new(37, 5);
+        film.add(3, 1e-12);
+        film.add(100, 5e-12);
+        assert!((film.thin(2e-12) / 3e-12 - 1.0).abs() < 1e-12);
+        assert_eq!(film.at(3), 0.0);
+        assert!((film.total() / 3e-12 - 1.0).abs() < 1e-12);
+        assert!((film.thin(1.0) / 3e-12 - 1.0).abs() < 1e-12 && film.is_empty());
     }
 }

@@ -308,6 +308,15 @@ impl DropletModel {
         if is_finite { Ok(()) } else { Err(self.non_finite_error(now)) }
     }
 
+    /// Removes what evaporates in a step of `dt` seconds, or adds what condenses.
+    fn evaporate(&mut self, dt: f64, stages: &mut dyn StageTimer) {
+        let Self { surface, accelerations, rigid_states, setup, particles, state, .. } = self;
+        let context = StepContext { surface, accelerations, rigid_states, setup };
+        let Some(coefficients) = &context.setup.evaporation else { return };
+        stages.enter("evaporate");
+        state.evaporated += particles.evaporate(coefficients, dt, &context);
+    }
+
     fn non_finite_error(&self, time: f64) -> StepError {
         let droplets = &self.particles.state.droplets;
         let wrong = droplets.used().find(|&slot| !droplets[slot].motion.velocity.is_finite());
@@ -343,6 +352,7 @@ impl Model for DropletModel {
         stages.enter("flight");
         self.fly(&mut report);
         self.step_particles((dt, now), &mut events, stages, &mut report)?;
+        self.evaporate(dt, stages);
         let mut has_changed = self.launch_detached();
         if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {
             stages.enter("flight");

@@ -9,6 +9,7 @@
 mod by_hand;
 mod commit;
 mod contacts;
+mod evaporate;
 mod film;
 mod index;
 mod join;

@@ -36,6 +36,8 @@ pub struct Setup {
     pub meshes: Vec<MeshDistance>,
     /// The liquid.
     pub liquid: Liquid,
+    /// Coefficient of evaporation on each solid, in m²/s; `None` if nothing evaporates.
+    pub evaporation: Option<Vec<f64>>,
     /// Seed of the scene.
     pub seed: u64,
     /// Additional drag rate, in 1/s.
@@ -101,6 +103,7 @@ pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
         parameters,
         meshes: meshes.into_iter().map(MeshDistance::new).collect(),
         liquid: scene.liquid,
+        evaporation: world.evaporation_coefficients(scene.liquid.density),
         seed: scene.seed,
         damping,
         dew_volumes: world.solids().iter().map(dew_volume).collect(),

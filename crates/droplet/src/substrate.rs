@@ -216,6 +216,19 @@ impl Substrate {
         self.maps.iter().filter_map(|map| map.texels.get()).map(|texels| texels.film.total()).sum()
     }
 
+    /// Thins the films of each solid by what `loss` says (in m; none if it is not positive) and
+    /// returns the volume, in m³.
+    pub fn dry_films(&mut self, loss: impl Fn(SolidIndex) -> f64) -> f64 {
+        let mut dried = 0.0;
+        for map in &mut self.maps {
+            let per_texel = loss(map.solid) * map.texel_size * map.texel_size;
+            if let Some(texels) = map.texels.get_mut().filter(|texels| per_texel > 0.0 && !texels.film.is_empty()) {
+                dried += texels.film.thin(per_texel);
+            }
+        }
+        dried
+    }
+
     /// Marks what a droplet of this radius wets between two points of a triangle (all in m).
     ///
     /// Threads may mark concurrently: the result does not depend on their order.
@@ -548,6 +561,7 @@ impl SurfaceMap {
             height: self.height as u32,
             wetness,
             film,
+            age: Vec::new(),
         })
     }
 }

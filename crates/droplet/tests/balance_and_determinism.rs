@@ -1,14 +1,12 @@
 //! Volume is conserved, and results are bit-identical for any number of threads and after resuming.
 
-mod support;
-
+use crate::support::{cap, model, run, slope};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::instances::surface_of_one;
 use sessile_frames::{Durability, FrameGeometry, FrameId, INSTANCE_THRESHOLD, drops_file};
 use sessile_model::Model;
 use sessile_shapes::{Body, Shape};
-use support::{cap, model, run, slope};
 
 /// Rain, dew, a tap and a needle over a sphere and a slope of glass with wetting history: merging,
 /// films, beads, detachment and landing.

@@ -1,15 +1,13 @@
 //! The droplet model under a hand: views, added and wiped liquid, materials.
 
-mod support;
-
 use std::time::Instant;
 
+use crate::support::{cap, model, run, slope};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_model::{DROP_STRIDE, Model, Region, Stroke, Tool, View};
 use sessile_wetting::Wetting;
 use sessile_world::random::Stream;
-use support::{cap, model, run, slope};
 
 fn view(model: &DropletModel) -> View {
     let mut view = View::default();

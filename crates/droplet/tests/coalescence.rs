@@ -1,10 +1,8 @@
 //! Coalescence: at high speed, along the path, across creases and between solids.
 
-mod support;
-
+use crate::support::{cap, drop, model, run, slope};
 use sessile_frames::{Event, Ids};
 use sessile_model::Model;
-use support::{cap, drop, model, run, slope};
 
 #[test]
 fn a_fast_droplet_merges_with_all_that_it_passes_between_two_frames() {

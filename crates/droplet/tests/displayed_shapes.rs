@@ -1,14 +1,12 @@
 //! Displayed shapes on curved solids: closed, outside of the solid, with the droplet's volume.
 
-mod support;
-
 use std::collections::HashMap;
 
+use crate::support::{cap, model};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::{DropState, Surface};
 use sessile_model::{Model, NoTimer};
-use support::{cap, model};
 
 /// Ids of drops whose shape is wrong, and what is wrong with it.
 fn defects(model: &DropletModel) -> Vec<(u32, String)> {

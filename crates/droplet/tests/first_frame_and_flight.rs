@@ -1,12 +1,11 @@
 //! The angle of a cap in the first frame, droplets that start in contact with a solid or meet a
 //! moving one, and maps of dry solids.
 
-mod support;
-
+use crate::support;
+use crate::support::{cap, model, run};
 use sessile_droplet::DropletModel;
 use sessile_model::Model;
 use sessile_scene::text;
-use support::{cap, model, run};
 
 /// Angle of the displayed cap, in degrees: tan θ/2 = h/R.
 fn angle_of(model: &DropletModel) -> f64 {

@@ -1,11 +1,9 @@
 //! Droplets that meet other solids, and solids whose velocity jumps.
 
-mod support;
-
+use crate::support::{cap, model, run};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_model::{Model, NoTimer};
-use support::{cap, model, run};
 
 const ANGLES: &str = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n";
 

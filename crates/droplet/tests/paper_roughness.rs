@@ -1,10 +1,8 @@
 //! Roughness, streaks and images in the reproduction mode.
 
-mod support;
-
+use crate::support::{cap, drop, model};
 use sessile_droplet::DropletModel;
 use sessile_model::{Model, NoTimer};
-use support::{cap, drop, model};
 
 /// A plane tilted by 30°, +x downhill, of a rough material with triangles of about 3 × `edge` mm.
 fn rough_plane(edge: f64, roughness: &str) -> (String, String) {

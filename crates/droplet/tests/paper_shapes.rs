@@ -1,11 +1,9 @@
 //! Displayed shapes of the reproduction mode.
 
-mod support;
-
+use crate::support::{cap, model};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_model::Model;
-use support::{cap, model};
 
 /// Three droplets of 4, 16 and 40 µL at rest on a table, or below a ceiling, under this gravity.
 fn droplets(gravity: f64, normal: f64) -> DropletModel {

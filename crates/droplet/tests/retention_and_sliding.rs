@@ -1,12 +1,10 @@
 //! Retention, sliding speeds and detachment compared with the laws of the wetting crate.
 
-mod support;
-
+use crate::support::{cap, drop, model, run, slope};
 use glam::DVec3;
 use sessile_model::Model;
 use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention, sliding, wind};
-use support::{cap, drop, model, run, slope};
 
 const WATER: Liquid = Liquid::water();
 

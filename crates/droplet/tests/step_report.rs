@@ -1,11 +1,9 @@
 //! Step reports count what the stages did.
 
-mod support;
-
+use crate::support::{cap, model, slope};
 use sessile_droplet::DropletModel;
 use sessile_frames::Event;
 use sessile_model::{Model, NoTimer, StageReports, StageValue};
-use support::{cap, model, slope};
 
 /// Runs until a time and accumulates the reports and events of all steps.
 fn run_reported(model: &mut DropletModel, until: f64) -> (StageReports, Vec<Event>) {

@@ -116,7 +116,7 @@ pub fn wet_mask_sequence(job: &Job<'_>, materials: &ExportMaterials, index: usiz
 
 /// A black image of one pixel: dry everywhere.
 pub fn dry_mask() -> Result<Vec<u8>, ExportError> {
-    mask_image(&WetMap { solid: 0, width: 1, height: 1, wetness: vec![0], film: vec![0] }, "dry.png")
+    mask_image(&WetMap { solid: 0, width: 1, height: 1, wetness: vec![0], film: vec![0], age: Vec::new() }, "dry.png")
 }
 
 /// Wetness as a grayscale PNG.

@@ -119,10 +119,12 @@ pub struct WetMap {
     pub wetness: Vec<u16>,
     /// Film thickness, in units of 10 nm, row by row.
     pub film: Vec<u16>,
+    /// Frames since liquid last covered a wet texel, row by row; empty if not recorded.
+    pub age: Vec<u16>,
 }
 
-/// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost =
-/// added.
+/// Volume balance of the liquid, in m³ (m² in a planar run): present (film included) + lost +
+/// evaporated = added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeBalance {
     /// Volume of initial drops and emitters; drains count negative.
@@ -131,6 +133,8 @@ pub struct VolumeBalance {
     pub lost: f64,
     /// Volume present as film on solids.
     pub film: f64,
+    /// Volume that evaporated, less what condensed on drops.
+    pub evaporated: f64,
 }
 
 /// Ids of the drops of an event, stored inline for up to four drops.

@@ -148,6 +148,7 @@ pub fn measure(
         added_volume: unsigned_zero(frame.balance.added),
         lost_volume: unsigned_zero(frame.balance.lost),
         film_volume: unsigned_zero(frame.balance.film),
+        evaporated_volume: unsigned_zero(frame.balance.evaporated),
         active_cells: frame.active_cells,
         triangles: triangles as u64,
         events: events.to_vec(),
@@ -384,6 +385,7 @@ fn require_finite(measures: &FrameMeasures) -> Result<(), MeasureError> {
         ("the added volume", measures.added_volume),
         ("the lost volume", measures.lost_volume),
         ("the film's volume", measures.film_volume),
+        ("the evaporated volume", measures.evaporated_volume),
     ] {
         // The volume of a drop is reported below, with its id.
         if !value.is_finite() && measures.drops.iter().all(|drop| drop.volume.is_finite()) {

@@ -19,10 +19,13 @@ pub struct FrameMeasures {
     pub total_volume: f64,
     /// Volume of initial drops and emitters, drains negative, in m³.
     pub added_volume: f64,
-    /// Volume that left the scene, in m³; total + lost = added.
+    /// Volume that left the scene, in m³; total + lost + evaporated = added.
     pub lost_volume: f64,
     /// Part of the total that is film on solids, in m³.
     pub film_volume: f64,
+    /// Volume that evaporated, less what condensed on drops, in m³; written where it is not 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub evaporated_volume: f64,
     /// Number of cells in the last step; 0 for models without a grid.
     pub active_cells: u64,
     /// Number of triangles of all drops.
@@ -31,6 +34,10 @@ pub struct FrameMeasures {
     pub events: Vec<Event>,
     /// Measures of the drops, by increasing id.
     pub drops: Vec<DropMeasures>,
+}
+
+fn is_zero(volume: &f64) -> bool {
+    *volume == 0.0
 }
 
 /// The measures of a drop.

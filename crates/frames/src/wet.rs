@@ -1,8 +1,9 @@
 //! `wet/NAME/00000.png`: wetness of a solid as a 16-bit RGB image over its texture coordinates.
 //!
 //! Red is wetness, 0 (dry) to 65535 (wet); green is the film thickness in units of 10 nm (up to
-//! 0.655 mm); blue is 0. Row 0 is the top, v = 1. The fast, fixed compression writes a 2048 × 2048
-//! map in 0.2 s and is deterministic.
+//! 0.655 mm); blue is the age, the number of frames since liquid last covered the texel (0 if it is
+//! dry, covered, or ages are not recorded). Row 0 is the top, v = 1. The fast, fixed compression
+//! writes a 2048 × 2048 map in 0.2 s and is deterministic.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,11 @@ pub enum WetError {
 /// Writes a wet map atomically.
 pub fn write(path: &Path, map: &WetMap, durability: Durability) -> Result<(), WetError> {
     let texels = map.width as usize * map.height as usize;
-    if texels == 0 || map.wetness.len() != texels || map.film.len() != texels {
+    if texels == 0
+        || map.wetness.len() != texels
+        || map.film.len() != texels
+        || !map.age.is_empty() && map.age.len() != texels
+    {
         return Err(WetError::Map {
             path: path.to_owned(),
             width: map.width,
@@ -72,9 +77,10 @@ pub fn write(path: &Path, map: &WetMap, durability: Durability) -> Result<(), We
 
 fn encode(map: &WetMap) -> Result<Vec<u8>, png::EncodingError> {
     let mut texels = Vec::with_capacity(6 * map.wetness.len());
-    for (wetness, film) in map.wetness.iter().zip(&map.film) {
-        let ([r0, r1], [g0, g1]) = (wetness.to_be_bytes(), film.to_be_bytes());
-        texels.extend_from_slice(&[r0, r1, g0, g1, 0, 0]);
+    for (index, (wetness, film)) in map.wetness.iter().zip(&map.film).enumerate() {
+        let age = map.age.get(index).copied().unwrap_or(0);
+        let ([r0, r1], [g0, g1], [b0, b1]) = (wetness.to_be_bytes(), film.to_be_bytes(), age.to_be_bytes());
+        texels.extend_from_slice(&[r0, r1, g0, g1, b0, b1]);
     }
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, map.width, map.height);
@@ -109,8 +115,13 @@ pub fn read(path: &Path, solid: usize) -> Result<WetMap, WetError> {
     }
     let mut texels = vec![0; size];
     let info = reader.next_frame(&mut texels).map_err(|error| unreadable(error.to_string()))?;
-    let channel = |at: usize| texels.chunks_exact(6).map(|t| u16::from_be_bytes([t[at], t[at + 1]])).collect();
-    Ok(WetMap { solid, width: info.width, height: info.height, wetness: channel(0), film: channel(2) })
+    let channel =
+        |at: usize| -> Vec<u16> { texels.chunks_exact(6).map(|t| u16::from_be_bytes([t[at], t[at + 1]])).collect() };
+    let (wetness, film, mut age) = (channel(0), channel(2), channel(4));
+    if age.iter().all(|&frames| frames == 0) {
+        age.clear();
+    }
+    Ok(WetMap { solid, width: info.width, height: info.height, wetness, film, age })
 }
 
 #[cfg(test)]
@@ -121,8 +132,9 @@ mod tests {
         let (width, height) = (37, 11);
         let texels = 0..width * height;
         let wetness = texels.clone().map(|i| (i * 7919 % 65536) as u16).collect();
-        let film = texels.map(|i| (i * i % 3001) as u16).collect();
-        WetMap { solid: 4, width, height, wetness, film }
+        let film = texels.clone().map(|i| (i * i % 3001) as u16).collect();
+        let age = texels.map(|i| (i * 31 % 257) as u16).collect();
+        WetMap { solid: 4, width, height, wetness, film, age }
     }
 
     #[test]
@@ -135,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn texels_are_16_bit_rgb_with_red_wetness_green_film_and_zero_blue() {
-        let bytes =
-            encode(&WetMap { solid: 0, width: 1, height: 1, wetness: vec![0x1234], film: vec![0x5678] }).unwrap();
+    fn texels_are_16_bit_rgb_with_red_wetness_green_film_and_blue_age() {
+        let (wetness, film, age) = (vec![0x1234], vec![0x5678], vec![0x9abc]);
+        let bytes = encode(&WetMap { solid: 0, width: 1, height: 1, wetness, film, age }).unwrap();
         let mut reader = Decoder::new(Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(reader.output_color_type(), (ColorType::Rgb, BitDepth::Sixteen));
         let mut texel = [9; 6];
         reader.next_frame(&mut texel).unwrap();
-        assert_eq!(texel, [0x12, 0x34, 0x56, 0x78, 0, 0]);
+        assert_eq!(texel, [0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc]);
     }
 
     #[test]

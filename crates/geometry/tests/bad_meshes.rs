@@ -1,12 +1,11 @@
 //! Malformed mesh files and defective meshes, with the exact error or repair report of each.
 
-mod shapes;
-
+use crate::shapes;
 use sessile_geometry::TriMesh;
 use sessile_geometry::files::{MeshFormat, no_resources, parse_mesh};
 use sessile_geometry::repair::repair;
 
-use shapes::{CUBE, cube, joined, moved, reversed, scaled};
+use crate::shapes::{CUBE, cube, joined, moved, reversed, scaled};
 
 /// What becomes of a file: the reader's complaint, the repairer's complaint, or the report.
 fn verdict(format: MeshFormat, bytes: &[u8]) -> String {

@@ -1,7 +1,6 @@
 //! Repaired meshes are closed, manifold and oriented outwards, and every format preserves them.
 
-mod shapes;
-
+use crate::shapes;
 use std::path::Path;
 
 use glam::{DVec2, DVec3};
@@ -10,7 +9,7 @@ use sessile_geometry::connectivity::Connectivity;
 use sessile_geometry::files::{MeshFormat, no_resources, parse_mesh, read_mesh, write_ply};
 use sessile_geometry::repair::{Closure, repair, repair_with};
 
-use shapes::{assert_closed_manifold, cube, joined, loose, moved, reversed, scaled, sphere};
+use crate::shapes::{assert_closed_manifold, cube, joined, loose, moved, reversed, scaled, sphere};
 
 fn bunny() -> TriMesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/bunny.obj");

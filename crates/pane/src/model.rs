@@ -261,6 +261,14 @@ impl Pane {
         }
     }
 
+    /// Removes what evaporates in a step of `dt` seconds, or adds what condenses.
+    fn evaporate(&mut self, dt: f64, context: &StepContext, timer: &mut dyn StageTimer) {
+        if let (Some(coefficient), Solver::Physical(physical)) = (self.setup.evaporation, &mut self.solver) {
+            timer.enter("evaporate");
+            self.state.evaporated += physical.evaporate(coefficient, dt, context);
+        }
+    }
+
     /// Reports drops on the pane that reach into other solids.
     fn check_obstacles(&mut self, frame: &PaneFrame, context: &StepContext) {
         let Self { world, setup, solver, state, obstacles, .. } = self;
@@ -398,6 +406,7 @@ impl Model for Pane {
         timer.enter("flight");
         let landed = self.fly(&frame, &context, end);
         let mut stages = self.advance_drops((dt, end), &context, &mut events, timer);
+        self.evaporate(dt, &context, timer);
         stages.add("flight.landed", landed);
         stages.add("solids.pushed_drops", self.push_drops(&before, &frame, &context));
         stages.add("flight.detached", self.release_detached(&frame));

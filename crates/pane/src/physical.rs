@@ -8,6 +8,7 @@
 
 mod by_hand;
 mod coalesce;
+mod evaporate;
 
 use glam::DVec2;
 use rayon::prelude::*;

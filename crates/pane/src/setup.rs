@@ -29,6 +29,8 @@ pub struct Setup {
     fine: u32,
     /// The liquid.
     pub liquid: Liquid,
+    /// Coefficient of evaporation on the pane, in m²/s; `None` if nothing evaporates.
+    pub evaporation: Option<f64>,
     /// Seed of the scene.
     pub seed: u64,
     /// Whether `time.settle` adds drag.
@@ -72,6 +74,7 @@ impl Setup {
             cell_size,
             fine,
             liquid,
+            evaporation: world.evaporation_coefficients(liquid.density).map(|of_solids| of_solids[solid]),
             seed: scene.seed,
             settle: scene.time.settle,
             overrides: Overrides {

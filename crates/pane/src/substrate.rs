@@ -253,6 +253,26 @@ impl Substrate {
         std::mem::take(&mut self.film[cell.get()])
     }
 
+    /// Thins all film by `thickness` (in m; nothing if it is not positive) and returns the volume
+    /// removed, in m³.
+    pub fn dry_film(&mut self, thickness: f64) -> f64 {
+        if thickness <= 0.0 {
+            return 0.0;
+        }
+        let per_cell = thickness * self.cell_size * self.cell_size;
+        let mut dried = 0.0;
+        for cell in (0..self.film.len() as u32).map(CellIndex) {
+            let present = self.film[cell.get()];
+            if present > per_cell {
+                self.film[cell.get()] -= per_cell;
+                dried += per_cell;
+            } else {
+                dried += self.take_film(cell);
+            }
+        }
+        dried
+    }
+
     /// Film on a cell, in m³.
     pub fn film(&self, cell: CellIndex) -> f64 {
         self.film[cell.get()]

@@ -29,5 +29,5 @@ pub fn wet_map(substrate: &Substrate, solid: usize) -> WetMap {
             film.push((thickness / FILM_UNIT).round().min(f64::from(u16::MAX)) as u16);
         }
     }
-    WetMap { solid, width: width as u32, height: height as u32, wetness, film }
+    WetMap { solid, width: width as u32, height: height as u32, wetness, film, age: Vec::new() }
 }

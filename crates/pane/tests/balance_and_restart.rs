@@ -1,13 +1,11 @@
 //! The volume balance is exact, ids are never reused, and runs are bit-identical for any threads
 //! and interruptions.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{cap, imbalance, instances, pane, run, tilted};
 use sessile_frames::{Event, Ids};
 use sessile_model::Model;
-use support::{cap, imbalance, instances, pane, run, tilted};
 
 /// Rain, dew, a tap, a feeding and a draining needle, trails and beads on one pane that loses water
 /// below.

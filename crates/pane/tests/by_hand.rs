@@ -1,16 +1,14 @@
 //! The pane under a hand: what a window shows, added and wiped liquid, pushed drops, materials.
 
-mod support;
-
 use std::time::Instant;
 
+use crate::support::{cap, imbalance, instances, pane, run, tilted};
 use glam::{DVec2, DVec3};
 use sessile_model::{DROP_STRIDE, Model, Region, Stroke, Tool, View};
 use sessile_pane::Pane;
 use sessile_wetting::Wetting;
 use sessile_world::Pose;
 use sessile_world::random::Stream;
-use support::{cap, imbalance, instances, pane, run, tilted};
 
 const PLASTIC: &str = "advancing = \"90 deg\"\nreceding = \"60 deg\"";
 

@@ -1,9 +1,7 @@
 //! Drops larger than the capillary length: puddles, heavy drops on slopes, pinned pendant drops.
 
-mod support;
-
+use crate::support::{cap, instances, pane, run, tilted};
 use sessile_model::{Model, NoTimer};
-use support::{cap, instances, pane, run, tilted};
 
 /// Base radius and height by the Young–Laplace table, in m.
 fn rest(volume: f64, degrees: f64) -> (f64, f64) {

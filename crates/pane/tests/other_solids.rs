@@ -1,14 +1,12 @@
 //! Solids other than the pane, bodies of the paper mode, and the angle of a cap in the first frame.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{cap, instances, pane, run, tilted};
 use glam::DVec3;
 use sessile_frames::Event;
 use sessile_model::Model;
 use sessile_world::random::Stream;
-use support::{cap, instances, pane, run, tilted};
 
 const PLASTIC: &str = "advancing = \"90 deg\"\nreceding = \"60 deg\"";
 

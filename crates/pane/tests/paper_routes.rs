@@ -1,7 +1,6 @@
 //! Motion between two cells and the fine grid along it, in the reproduction mode.
 
-mod support;
-
+use crate::support;
 use glam::DVec3;
 use sessile_frames::WetMap;
 use sessile_model::{Model, NoTimer};

@@ -1,11 +1,9 @@
 //! Random materials, liquids, tilts, winds and motions: no panic, no lost volume, no number that is
 //! not finite.
 
-mod support;
-
+use crate::support::{imbalance, instances, pane, run};
 use sessile_model::Model;
 use sessile_world::random::Stream;
-use support::{imbalance, instances, pane, run};
 
 fn scene(seed: u64) -> String {
     let mut random = Stream::new(seed, &[]);

@@ -1,11 +1,9 @@
 //! Retention, speed and direction of sliding drops, compared with the laws of the wetting crate.
 
-mod support;
-
+use crate::support::{cap, instances, pane, run, tilted};
 use sessile_model::Model;
 use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Liquid, Wetting, retention, sliding};
-use support::{cap, instances, pane, run, tilted};
 
 const WATER: Liquid = Liquid::water();
 

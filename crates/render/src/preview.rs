@@ -9,13 +9,13 @@
 //!   wet layers are shown;
 //! - the base of a drop is lit by an **illumination texture**, warped to the base's outline; around
 //!   it lie the drop's shadow and the light that it focuses there (`base_irradiance`);
-//! - a drop shows its background along one refracted ray, reflects the environment by Fresnel's
-//!   equations, and has Blinn highlights of suns and area lights (`drop_shading`).
+//! - a drop shows its background along one refracted ray, and another drop there (`drop_tree`),
+//!   reflects the environment by Fresnel's equations, and has Blinn highlights of suns and area
+//!   lights (`drop_shading`).
 //!
-//! Not shown, unlike in the path tracer: indirect light between solids, soft shadows, drops seen
-//! through drops or in reflections, drops behind glass bodies that refract the view, films on
-//! glass, motion blur, and depth of field except that of drops before a backdrop (`defocus`). A
-//! drop that encloses the camera is left out.
+//! Not shown, unlike in the path tracer: indirect light between solids, soft shadows, drops in
+//! reflections, more than one drop behind a drop, drops behind glass bodies that refract the view,
+//! films on glass and motion blur. A drop that encloses the camera is left out.
 //!
 //! Nothing is random and tiles are independent, so the image does not depend on the number of
 //! threads.
@@ -24,6 +24,7 @@ mod base_irradiance;
 mod defocus;
 mod depth_of_field;
 mod drop_shading;
+mod drop_tree;
 mod octahedral_map;
 mod prefiltered_light;
 mod screen_drops;
@@ -40,6 +41,7 @@ use sessile_frames::Surface;
 use self::base_irradiance::BaseIrradiance;
 use self::defocus::DropLayer;
 use self::depth_of_field::Focused;
+use self::drop_tree::DropTree;
 use self::prefiltered_light::PrefilteredLight;
 use self::screen_drops::{ScreenDrop, project_drops};
 use self::shading::Shader;
@@ -110,15 +112,23 @@ impl Preview {
             LiquidMaterial::Opaque(_) => None,
         };
         let backdrop = BackdropView::new(scene, lens, size);
-        let shader = Shader { scene, light: &self.light, bases: &self.bases, clear, backdrop };
-        let mut view =
-            View { shader, lens, size: Vec2::new(width as f32, height as f32), drops, solids, only_drops: false };
+        let tree = DropTree::new(&drops);
+        let shader =
+            Shader { scene, light: &self.light, bases: &self.bases, clear, backdrop, drops: &drops, tree: &tree };
+        let mut view = View {
+            shader,
+            lens,
+            size: Vec2::new(width as f32, height as f32),
+            drops: &drops,
+            solids,
+            only_drops: false,
+        };
         if backdrop.is_some() && !view.drops.is_empty() && lens.radius() > 0.0 {
             view.only_drops = true;
             let layer = DropLayer::of(&view.render(size), size);
             view.only_drops = false;
             if layer.largest_radius() >= SHARP {
-                view.drops.clear();
+                view.drops = &[];
                 return layer.before(image_of(&view.render(size), &view, size));
             }
         }
@@ -171,7 +181,7 @@ impl DropLayer {
 impl View<'_> {
     /// Renders all tiles; returns the pixels row by row.
     fn render(&self, size: [usize; 2]) -> Vec<ShadedPixel> {
-        let bins = Bins::new(&self.solids, &self.drops, size);
+        let bins = Bins::new(&self.solids, self.drops, size);
         let tiles: Vec<(Rect, Vec<ShadedPixel>)> =
             (0..bins.solids.len()).into_par_iter().map(|tile| self.render_tile(tile, &bins, size)).collect();
         let mut all = vec![ShadedPixel::default(); size[0] * size[1]];

@@ -1,8 +1,6 @@
 //! Scenes with an analytic radiance, which the path tracer matches to half a percent.
 
-mod common;
-
-use common::{cap, liquid, mean, rectangle, render_square};
+use crate::common::{cap, liquid, mean, rectangle, render_square};
 use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe};
 use sessile_render::RenderSceneBuilder;

@@ -1,10 +1,8 @@
 //! Backdrops: pixel-exact where no drop is, and refracted as by a lens where one is.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{cap, liquid, rectangle, render_square, slab};
+use crate::common::{cap, liquid, rectangle, render_square, slab};
 use glam::{DVec3, Vec3};
 use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, Photograph};
 use sessile_frames::Surface;

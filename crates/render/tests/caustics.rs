@@ -1,8 +1,7 @@
 //! Caustics by photons: the same light as path tracing alone, with less noise.
 
-mod common;
-
-use common::{cap, liquid, rectangle};
+use crate::common;
+use crate::common::{cap, liquid, rectangle};
 use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LatLong, LiquidMaterial, Material, ScaledTexture, SpecularLobe,

@@ -1,9 +1,7 @@
 //! Ground truth against geometry: refracted rays by Snell's law, the projected area of a sphere,
 //! and the clean view warped by the flow.
 
-mod common;
-
-use common::{cap, liquid, mean, rectangle, render_square};
+use crate::common::{cap, liquid, mean, rectangle, render_square};
 use glam::{DVec2, DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,

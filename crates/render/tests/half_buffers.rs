@@ -1,10 +1,8 @@
 //! The two half buffers from which the denoiser estimates the noise.
 
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{cap, liquid, rectangle};
+use crate::common::{cap, liquid, rectangle};
 use glam::{DVec3, Vec3};
 use sessile_appearance::{Camera, Environment, LiquidMaterial, Material, ScaledTexture, Texture, luminance};
 use sessile_render::{ImageSettings, RenderedImage, render_image_until};

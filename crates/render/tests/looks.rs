@@ -1,8 +1,6 @@
 //! Color, roughness and metalness of a solid mean the same in the path tracer and the preview.
 
-mod common;
-
-use common::{mean, rectangle, render_square};
+use crate::common::{mean, rectangle, render_square};
 use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{Camera, Environment, LiquidMaterial, LookChanges, Material};
 use sessile_frames::Surface;

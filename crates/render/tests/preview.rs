@@ -1,8 +1,6 @@
 //! The preview against the path tracer: similar structure and brightness.
 
-mod common;
-
-use common::{cap, liquid, mean, rectangle, render_square};
+use crate::common::{cap, liquid, mean, rectangle, render_square};
 use glam::{DVec3, Vec2, Vec3};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture, luminance,

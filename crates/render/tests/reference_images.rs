@@ -4,18 +4,14 @@
 //! from the noise: two seeds differ by 0.003 (window), 0.005 (streak) and 0.010 (checkerboard), and
 //! twice the largest is allowed. With the physics turned off the difference (0.09 to 0.26) must be
 //! at least three times the tolerance.
-//! `BLESS=1 cargo test -p sessile-render --test reference_images` renders the references again:
+//! `BLESS=1 cargo test -p sessile-render reference_images` renders the references again:
 //! inspect them before committing.
-
-mod common;
-#[path = "common/perceptual.rs"]
-mod perceptual;
 
 use std::path::PathBuf;
 
-use common::{cap, liquid, rectangle};
+use crate::common::{cap, liquid, rectangle};
+use crate::perceptual::{Bytes, difference};
 use glam::{DQuat, DVec3, Vec2, Vec3};
-use perceptual::{Bytes, difference};
 use sessile_appearance::{
     BsdfParameters, Camera, Environment, LiquidMaterial, Material, ScaledTexture, SpecularLobe, Texture,
 };
@@ -136,7 +132,7 @@ fn streak(wet: bool) -> (RenderScene, Camera, f32) {
         })
         .collect();
     let [wetness, film] = [0, 1].map(|part| texels.iter().map(|t| t[part]).collect());
-    let map = WetMap { solid: 0, width, height, wetness, film };
+    let map = WetMap { solid: 0, width, height, wetness, film, age: Vec::new() };
     let stone = Material::of(sessile_scene::Look::Stone, None, Vec2::splat(20.0));
     builder.solid(&slab, |_| DVec3::ZERO, &stone, false, wet.then_some(&map));
     builder.liquid(&drop_on(MM * DVec3::new(-0.6, 0.0, 3.4), DVec3::Y, 2.1 * MM, 60.0, 0.0));

@@ -4,7 +4,7 @@ use crate::diagnostics::Diagnostic;
 use crate::reader::Section;
 use crate::schema::Range;
 use crate::tree::{Node, Value, shortened};
-use crate::units::{Dimension, Quantity, QuantityError, parse_quantity};
+use crate::units::{self, Dimension, Quantity, QuantityError, parse_quantity};
 
 /// A kind of quantity: its dimension and how it is written.
 pub(crate) struct QuantityKind {
@@ -16,7 +16,7 @@ pub(crate) struct QuantityKind {
 }
 
 const fn kind(m: i8, kg: i8, s: i8, angle: i8, name: &'static str, unit: &'static str) -> QuantityKind {
-    QuantityKind { dimension: Dimension { m, kg, s, angle }, name, unit }
+    QuantityKind { dimension: Dimension { m, kg, s, angle, kelvin: 0 }, name, unit }
 }
 
 pub(crate) static LENGTH: QuantityKind = kind(1, 0, 0, 0, "a length", "mm");
@@ -37,6 +37,8 @@ pub(crate) static DAMPING: QuantityKind = kind(0, 0, -1, 0, "a rate per time", "
 pub(crate) static RAIN: QuantityKind = kind(1, 0, -1, 0, "a depth per time", "mm/h");
 pub(crate) static DEW: QuantityKind = kind(1, 0, -1, 0, "a volume per area and time", "uL/m^2/s");
 pub(crate) static FEED: QuantityKind = kind(3, 0, -1, 0, "a volume per time", "uL/s");
+pub(crate) static TEMPERATURE: QuantityKind =
+    QuantityKind { dimension: units::TEMPERATURE, name: "a temperature", unit: "degC" };
 pub(crate) static PLANAR_FEED: QuantityKind = kind(2, 0, -1, 0, "an area per time, in a planar run", "mm^2/s");
 
 impl QuantityKind {

@@ -14,17 +14,18 @@ use std::ops::Range;
 
 use crate::suggest::nearest;
 
-/// Powers of meter, kilogram, second and angle.
+/// Powers of meter, kilogram, second, angle and kelvin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
     pub m: i8,
     pub kg: i8,
     pub s: i8,
     pub angle: i8,
+    pub kelvin: i8,
 }
 
 const fn dim(m: i8, kg: i8, s: i8, angle: i8) -> Dimension {
-    Dimension { m, kg, s, angle }
+    Dimension { m, kg, s, angle, kelvin: 0 }
 }
 
 const NONE: Dimension = dim(0, 0, 0, 0);
@@ -38,6 +39,7 @@ const PRESSURE: Dimension = dim(-1, 1, -2, 0);
 const KINEMATIC: Dimension = dim(2, 0, -1, 0);
 const DYNAMIC: Dimension = dim(-1, 1, -1, 0);
 const FREQUENCY: Dimension = dim(0, 0, -1, 0);
+pub(crate) const TEMPERATURE: Dimension = Dimension { kelvin: 1, ..NONE };
 
 /// Names of dimensions.
 const NAMES: &[(Dimension, &str)] = &[
@@ -47,6 +49,7 @@ const NAMES: &[(Dimension, &str)] = &[
     (VOLUME, "a volume"),
     (TIME, "a time"),
     (MASS, "a mass"),
+    (TEMPERATURE, "a temperature"),
     (ANGLE, "an angle"),
     (dim(1, 0, -1, 0), "a velocity"),
     (dim(1, 0, -2, 0), "an acceleration"),
@@ -69,7 +72,7 @@ impl Dimension {
         if let Some((_, name)) = NAMES.iter().find(|(d, _)| *d == self) {
             return (*name).to_owned();
         }
-        let parts = [("kg", self.kg), ("m", self.m), ("s", self.s), ("rad", self.angle)];
+        let parts = [("kg", self.kg), ("m", self.m), ("s", self.s), ("rad", self.angle), ("K", self.kelvin)];
         let units: Vec<String> = parts
             .iter()
             .filter(|(_, power)| *power != 0)
@@ -95,6 +98,11 @@ const fn unit(text: &'static str, dimension: Dimension, shift: i32) -> Symbol {
 const fn scaled(text: &'static str, dimension: Dimension, shift: i32, mul: f64) -> Symbol {
     Symbol { text, dimension, shift, mul, div: 1.0 }
 }
+
+/// The unit of temperature whose zero is not that of the SI unit; it stands alone.
+const CELSIUS: &str = "degC";
+/// 0 °C, in K.
+const ZERO_CELSIUS: f64 = 273.15;
 
 /// Every symbol; micro is written `u`, and both Unicode spellings of µ are read as `u`.
 const SYMBOLS: &[Symbol] = &[
@@ -147,6 +155,8 @@ const SYMBOLS: &[Symbol] = &[
     unit("cP", DYNAMIC, -3),
     unit("Hz", FREQUENCY, 0),
     unit("kHz", FREQUENCY, 3),
+    unit("K", TEMPERATURE, 0),
+    unit(CELSIUS, TEMPERATURE, 0),
 ];
 
 /// Every unit symbol, for the reference and for suggestions.
@@ -216,10 +226,16 @@ pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
         return Err(QuantityError::NoUnit { numbers: text.trim().to_owned() });
     }
     let factor = parse_unit(text, at, at + unit_text.len())?;
+    let celsius = text[at..].trim() == CELSIUS;
+    if !celsius && text[at..].contains(CELSIUS) {
+        let why = "degrees Celsius cannot be multiplied or divided: use K";
+        return Err(QuantityError::BadUnit { range: at..at + unit_text.len(), why });
+    }
     let values = numbers
         .into_iter()
         .map(|range| {
             let value = factor.apply(&text[range.clone()]);
+            let value = if celsius { value + ZERO_CELSIUS } else { value };
             if value.is_nan() || value.abs() > LARGEST {
                 Err(QuantityError::TooLarge { range })
             } else if value.abs() < SMALLEST && has_digit_above_zero(&text[range.clone()]) {
@@ -399,12 +415,13 @@ fn multiply(factor: &mut Factor, symbol: &str, range: Range<usize>, power: i32) 
     };
     let d = found.dimension;
     let raised = (|| {
-        Some(dim(
-            raise(factor.dimension.m, d.m)?,
-            raise(factor.dimension.kg, d.kg)?,
-            raise(factor.dimension.s, d.s)?,
-            raise(factor.dimension.angle, d.angle)?,
-        ))
+        Some(Dimension {
+            m: raise(factor.dimension.m, d.m)?,
+            kg: raise(factor.dimension.kg, d.kg)?,
+            s: raise(factor.dimension.s, d.s)?,
+            angle: raise(factor.dimension.angle, d.angle)?,
+            kelvin: raise(factor.dimension.kelvin, d.kelvin)?,
+        })
     })();
     factor.dimension = raised.ok_or(too_high)?;
     factor.shift = factor.shift.saturating_add(found.shift * power);
@@ -488,6 +505,17 @@ mod tests {
         assert_eq!(si("36 km/h"), 10.0);
         assert_eq!(si("2 min"), 120.0);
         assert_eq!(si("1 in"), 0.0254);
+    }
+
+    #[test]
+    fn degrees_celsius_are_shifted_and_stand_alone() {
+        assert_eq!(si("20 degC"), 293.15);
+        assert_eq!(si("-3.5 degC"), 269.65);
+        assert_eq!(si("293.15 K"), 293.15);
+        assert_eq!(parse_quantity("0 degC").unwrap().dimension.name(), "a temperature");
+        for text in ["1 degC/m", "1 m degC", "1 degC^2"] {
+            assert!(matches!(parse_quantity(text), Err(QuantityError::BadUnit { .. })), "{text}");
+        }
     }
 
     #[test]

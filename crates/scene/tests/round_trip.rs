@@ -150,6 +150,7 @@ fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
                 MotionKey { at, shift: r.vector(), rotate: r.vector() }
             })
             .collect(),
+        temperature: r.maybe(|r| 273.15 + 90.0 * r.unit()),
         look,
         texture_tiling: Tiling(if r.flip() { [0.25 + r.unit(); 2] } else { [1.0 + r.unit(), 3.0] }),
         texture_rotation: r.angle(),
@@ -341,16 +342,17 @@ fn scene(seed: u64) -> Scene {
     let (min, max) = r.corners();
     // On a pane, everything that is on a solid is on the first one.
     let usable = if model == ModelKind::Pane { 1 } else { solids.len() };
-    let drops = (0..r.below(4))
-        .map(|_| Drop { shape: drop_shape(r, planar, usable), velocity: r.vector() })
-        .collect::<Vec<_>>();
+    let drop = |r: &mut Random| Drop { shape: drop_shape(r, planar, usable), velocity: r.vector() };
+    let drops = (0..r.below(4)).map(|_| drop(r)).collect::<Vec<_>>();
     let emitters = (0..r.below(3)).map(|_| emitter(r, usable)).collect::<Vec<_>>();
     // Where there is something to derive a cell from, a scene without one cannot come from a file.
     let empty = drops.is_empty() && emitters.is_empty();
+    let fidelity = r.pick(Fidelity::ALL);
+    let evaporates = !planar && (fidelity == Fidelity::Physical || model == ModelKind::Droplet);
     Scene {
         title: r.pick(&["", "A drop", "quote \" and \\ and\nnewline\t\u{1}", "Tröpfchen 滴"]).to_owned(),
         model,
-        fidelity: r.pick(Fidelity::ALL),
+        fidelity,
         seed: r.pick(&[0, 1, i64::MAX as u64]),
         time: time(r, frame),
         liquid: sessile_wetting::Liquid {
@@ -377,6 +379,8 @@ fn scene(seed: u64) -> Scene {
                 },
             },
             wind: r.vector(),
+            humidity: r.maybe(Random::unit).filter(|_| evaporates),
+            temperature: 273.15 + 90.0 * r.unit(),
             planar,
         },
         domain: r.maybe(|r| Domain {
@@ -397,8 +401,14 @@ fn scene(seed: u64) -> Scene {
         camera: camera(r),
         lights: lights(r),
         render: render(r),
-        output: Output { fields: r.flip(), wet_size: r.maybe(|r| 16 + r.below(4081) as u32) },
+        output: output(r),
     }
+}
+
+fn output(r: &mut Random) -> Output {
+    let (fields, wet_age) = (r.flip(), r.flip());
+    let wet_size = r.maybe(|r| 16 + r.below(4081) as u32);
+    Output { fields, wet_size, wet_age, drying: r.maybe(Random::positive) }
 }
 
 #[test]

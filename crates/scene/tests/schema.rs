@@ -1,13 +1,12 @@
 //! The JSON Schema: every valid scene satisfies it, and scenes with wrong keys do not.
 
+use crate::pattern;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use sessile_scene::json_schema;
-
-mod pattern;
 
 /// The problems of a value, for the part of JSON Schema that the scene format uses.
 fn problems(schema: &Value, value: &Value, path: &str) -> Vec<String> {

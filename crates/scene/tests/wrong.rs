@@ -2,7 +2,7 @@
 //!
 //! `tests/wrong/NAME.toml` gives `NAME.txt`. Lines `#: --set KEY=VALUE` at the top are arguments.
 //! After a change of wording, review the differences, then accept them with `BLESS=1 cargo test -p
-//! sessile-scene --test wrong`.
+//! sessile-scene wrong`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

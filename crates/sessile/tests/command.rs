@@ -1,10 +1,8 @@
 //! Output, streams and exit codes of the commands.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{RAIN, Scratch};
+use crate::common::{RAIN, Scratch};
 
 #[test]
 fn wrong_commands_exit_with_2() {

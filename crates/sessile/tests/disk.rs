@@ -2,14 +2,12 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{RAIN, Scratch, assert_same_results};
+use crate::common::{RAIN, Scratch, assert_same_results};
 
 /// A small in-memory file system, unmounted on drop.
 struct SmallDisk {

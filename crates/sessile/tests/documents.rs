@@ -5,14 +5,12 @@
 //! of a command that fails; `<!-- setup: sessile … -->` lines before it are run first. A line `…`
 //! in the block stands for the rest of the output. `<!-- file: NAME -->` before a block saves it
 //! under that name, and `<!-- file: NAME with OLD => NEW -->` saves it changed. `BLESS=1 cargo test
-//! -p sessile --test documents` rewrites the blocks.
-
-mod common;
+//! -p sessile documents` rewrites the blocks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::Scratch;
+use crate::common::Scratch;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

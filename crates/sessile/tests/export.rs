@@ -1,13 +1,11 @@
 //! Exports by the real program: every format is written completely, and a failed export leaves no
 //! files.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{RAIN, Scratch};
+use crate::common::{RAIN, Scratch};
 
 /// Every format with a name for its destination.
 const FORMATS: [(&str, &str); 14] = [

@@ -3,13 +3,11 @@
 //!
 //! `SESSILE_KILLS` sets the number of kills; `scripts/kill-200` makes it 200.
 
-mod common;
-
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{RAIN, Scratch, assert_same_results};
+use crate::common::{RAIN, Scratch, assert_same_results};
 
 /// Kills before a run is let through to its end.
 const KILLS_PER_RUN: u32 = 8;

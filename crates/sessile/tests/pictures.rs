@@ -1,12 +1,10 @@
 //! Images and video: which are rendered, which are kept, and the errors.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{Finished, RAIN, Scratch, read_until_line};
+use crate::common::{Finished, RAIN, Scratch, read_until_line};
 
 /// Three frames at 32 × 18 pixels and 2 samples.
 const SMALL: [&str; 8] = [

@@ -5,14 +5,12 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use common::{Finished, Scratch};
+use crate::common::{Finished, Scratch};
 
 /// A drop on a tilted plate, with a table of what to vary.
 const PLATE: &str = r#"

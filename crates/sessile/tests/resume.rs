@@ -1,12 +1,10 @@
 //! Starting, resuming and repeating runs in folders that already contain one.
 
-mod common;
-
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{RAIN, Scratch, assert_same_results, read_until_line};
+use crate::common::{RAIN, Scratch, assert_same_results, read_until_line};
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {

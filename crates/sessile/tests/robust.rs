@@ -2,15 +2,13 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{RAIN, Scratch, assert_same_results};
+use crate::common::{RAIN, Scratch, assert_same_results};
 
 const SHORT: [&str; 4] = ["--set", "time.duration=\"0.2 s\"", "--no-pictures", "--threads=1"];
 

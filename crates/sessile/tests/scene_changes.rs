@@ -1,10 +1,8 @@
 //! Changes of a scene that do not affect the simulation let a run resume or render again.
 
-mod common;
-
 use std::fs;
 
-use common::{RAIN, Scratch, assert_same_results};
+use crate::common::{RAIN, Scratch, assert_same_results};
 
 /// Overrides of keys that affect images, the video or nothing.
 const OTHER_IMAGES: &[&str] = &[

@@ -1,8 +1,6 @@
 //! `sessile sweep`: many runs of one scene.
 
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 
 /// A drop on a vertical pane.
 const WALL: &str = r#"

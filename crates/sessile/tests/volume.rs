@@ -1,9 +1,7 @@
 //! Scenes that the volume model rejects: an immediate error says what to change, and existing
 //! files stay unchanged.
 
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 
 const SCENE: &str = r#"
 model = "volume"

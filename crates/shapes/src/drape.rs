@@ -32,6 +32,8 @@ const SECTORS: usize = 12;
 const RINGS: usize = 2;
 /// Range of λ for which a draped body is a plausible drop.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
+/// Offsets up to which a substrate is a plane, in heights of the drop.
+const FLAT: f64 = 1e-9;
 
 /// Sampled offsets of the substrate from the tangent plane beneath a drop.
 ///
@@ -152,7 +154,9 @@ pub fn drape(built: &mut DropMesh, volume: f64, offset: impl Fn(DVec2) -> DVec3,
         per_rise += heights[i] * across.z + heights[j] * (c.x * a.y - c.y * a.x) + heights[k] * (a.x * b.y - a.y * b.x);
     }
     let factor = (6.0 * volume - without) / per_rise;
-    if !PLAUSIBLE.contains(&factor) && drape_layer(built, volume, &offset) {
+    // On a plane every height fits: shapes of the reproduction modes are far from their volume.
+    let is_bent = offsets.iter().any(|off| off.abs().max_element() > FLAT * height);
+    if is_bent && !PLAUSIBLE.contains(&factor) && drape_layer(built, volume, &offset) {
         return Fit::Layer;
     }
     let factor = if factor.is_finite() { factor } else { 1.0 };
@@ -227,5 +231,22 @@ mod tests {
         }
         assert_eq!(SubstrateOffsets::default().at(DVec2::ONE), DVec3::ZERO);
         assert!(!SubstrateOffsets { radius: 1.0, offsets: vec![[0.0; 3]] }.is_sound());
+    }
+
+    /// The heights of a patch are those of its control points, whatever its volume.
+    #[test]
+    fn a_body_of_any_height_stays_a_body_on_a_plane() {
+        let ring = |scale: f32, z: f32| {
+            [[1.0, 0.0], [-0.5, 0.866], [-0.5, -0.866]].map(|[x, y]: [f32; 2]| [scale * x, scale * y, z])
+        };
+        let points = [ring(1.0, 0.0), ring(0.5, 1.0)].concat().into_iter().chain([[0.0, 0.0, 1.5]]).collect();
+        let patch = crate::Patch { base_radius: 1e-3, slices: 3, points };
+        let flat = patch.surface(&crate::Detail::default());
+        for scale in [0.1, 10.0] {
+            let (mut built, volume) = (flat.clone(), scale * flat.mesh.volume());
+            let fit = drape(&mut built, volume, |_| DVec3::ZERO, &mut DrapeScratch::default());
+            assert_eq!((fit, built.mesh.positions.len()), (Fit::Body { relief: 0.0 }, flat.mesh.positions.len()));
+            assert!((built.mesh.volume() / volume - 1.0).abs() < 1e-9, "{:e} m³", built.mesh.volume());
+        }
     }
 }

@@ -47,6 +47,7 @@ pub mod scenes;
 mod settle;
 mod stepper;
 mod suggest;
+mod wet_age;
 mod wet_size;
 
 pub use build::{BuildError, Built, build, build_in};

@@ -36,13 +36,14 @@
 //! # }
 //! ```
 
-use sessile_frames::{Event, Frame, FrameMeasures, MeasureError, StepTotals};
+use sessile_frames::{Event, Frame, FrameMeasures, MeasureError, StepTotals, WetMap};
 use sessile_model::{Model, StageTimer, StepError};
-use sessile_scene::types::Scene;
+use sessile_scene::types::{Output, Scene};
 
 use crate::build::{BuildError, Built, build};
 use crate::measuring::measure_frame;
 use crate::settle::{DropPose, Settling};
+use crate::wet_age::WetAges;
 use crate::wet_size::resized;
 
 /// A step that ends within this fraction of a frame interval before a frame counts as having
@@ -67,6 +68,7 @@ pub struct Stepper {
     scene: Scene,
     model: Box<dyn Model>,
     state: StepperState,
+    ages: WetAges,
     notices: Vec<String>,
 }
 
@@ -118,7 +120,12 @@ impl Stepper {
 
     /// A model in a state that it was in before.
     pub(crate) fn resumed(scene: Scene, model: Box<dyn Model>, state: StepperState) -> Self {
-        Self { scene, model, state, notices: Vec::new() }
+        Self { scene, model, state, ages: WetAges::default(), notices: Vec::new() }
+    }
+
+    /// Continues from the ages in the wet maps of the last frame.
+    pub(crate) fn restore_ages(&mut self, maps: Vec<WetMap>) {
+        self.ages = WetAges::restored(maps);
     }
 
     /// The scene.
@@ -193,7 +200,12 @@ impl Stepper {
 
     /// The present state as a run writes it, with the events since the last call.
     pub fn measured(&mut self, timer: &mut dyn StageTimer) -> Result<MeasuredFrame, MeasureError> {
-        let measured = self.measure(timer)?;
+        let mut measured = self.measure(timer)?;
+        let Output { wet_age, drying, .. } = self.scene.output;
+        if wet_age || drying.is_some() {
+            let frames = drying.map(|time| time / self.scene.time.frame);
+            self.ages.advance(&mut measured.frame, self.model.world().solids(), frames);
+        }
         self.state.pending_events.clear();
         Ok(measured)
     }

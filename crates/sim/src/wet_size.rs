@@ -17,7 +17,8 @@ pub fn resized(map: &WetMap, longer: u32) -> WetMap {
     }
     let (columns, rows) = (Tents::new(map.width, width), Tents::new(map.height, height));
     let channel = |texels: &[u16]| filtered(texels, map.width as usize, &columns, &rows);
-    WetMap { solid: map.solid, width, height, wetness: channel(&map.wetness), film: channel(&map.film) }
+    let (wetness, film) = (channel(&map.wetness), channel(&map.film));
+    WetMap { solid: map.solid, width, height, wetness, film, age: Vec::new() }
 }
 
 /// The source texels of each texel of a line, with their weights, which sum to 1.
@@ -67,7 +68,7 @@ mod tests {
         let inside = |i: u32| (f64::from(i % width) - 47.5).hypot(f64::from(i / width) - 31.5) < 20.0;
         let wetness: Vec<u16> = (0..width * height).map(|i| u16::from(inside(i)) * u16::MAX).collect();
         let film = wetness.iter().map(|wet| wet / 13).collect();
-        WetMap { solid: 2, width, height, wetness, film }
+        WetMap { solid: 2, width, height, wetness, film, age: Vec::new() }
     }
 
     #[test]

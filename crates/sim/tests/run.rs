@@ -1,12 +1,10 @@
 //! Frame times, rest detection, failures, and bit-identical results after a resume.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use common::{Ball, Listener, results, run_ball, run_ball_until, scene};
+use crate::common::{Ball, Listener, results, run_ball, run_ball_until, scene};
 use sessile_frames::container::{self, Format};
 use sessile_frames::{Activity, RunPosition, checkpoint, measures_file};
 use sessile_scene::types::{ModelKind, Scene};

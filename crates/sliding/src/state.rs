@@ -7,8 +7,8 @@ use crate::ball::{Ball, Projectile};
 
 /// What a model keeps besides the drops on its solids.
 ///
-/// `added = present + lost` holds at all times, film and airborne drops included in what is
-/// present.
+/// `added = present + lost + evaporated` holds at all times, film and airborne drops included in
+/// what is present.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelState {
     /// Simulated time, in s.
@@ -17,6 +17,8 @@ pub struct ModelState {
     pub added: f64,
     /// Liquid lost so far, in m³.
     pub lost: f64,
+    /// Liquid evaporated so far, less what has condensed on drops, in m³.
+    pub evaporated: f64,
     /// Issues ids of new drops.
     pub ids: IdCounter,
     /// Airborne drops, by ascending id.

@@ -79,7 +79,7 @@ pub fn update_contact(
     let mut done = ContactReport::default();
     let Scratch { contact, geometry, .. } = scratch;
     let mesh = &mut drop.mesh;
-    find_near_solids(mesh, substrate, edge, &mut contact.near);
+    substrate.find_near(mesh.bounds(), edge, &mut contact.near);
     if contact.near.is_empty() {
         return done;
     }
@@ -102,35 +102,32 @@ pub fn update_contact(
     done
 }
 
-/// The solids within an edge of a drop's bounding sphere.
-fn find_near_solids(mesh: &Mesh, substrate: &Substrate, edge: f64, near: &mut Vec<SolidIndex>) {
-    let [low, high] = mesh.bounds();
-    let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + edge);
-    near.clear();
-    near.extend(substrate.solid_indices().filter(|&s| substrate.solids()[s].signed_distance(center) < reach));
-}
-
 /// Lists the free vertices inside a solid, each with the first such solid.
 ///
-/// Consecutive vertices are mostly neighbors: a group whose bounding sphere is outside a solid is
-/// skipped as a whole.
+/// Consecutive vertices are mostly neighbors: around the center of a group no solid is nearer than
+/// measured there, so vertices within that distance of it are outside.
 fn find_inside(mesh: &Mesh, substrate: &Substrate, kinds: &[VertexKind], contact: &mut ContactScratch) {
     contact.inside.clear();
     for (group, positions) in mesh.positions.chunks(GROUP).enumerate() {
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        for &p in positions {
+        let vertex = |k: usize| VertexIndex::new(GROUP * group + k);
+        let free = || positions.iter().enumerate().filter(|(k, _)| kinds[vertex(*k)] == VertexKind::Free);
+        for (_, &p) in free() {
             (low, high) = (low.min(p), high.max(p));
         }
         let (center, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
+        if low.cmpgt(high).any() {
+            continue;
+        }
         for &s in &contact.near {
             let solid = &substrate.solids()[s];
-            if solid.signed_distance(center) > radius {
+            let clear = solid.signed_distance(center);
+            if clear > radius {
                 continue;
             }
-            for (k, &p) in positions.iter().enumerate() {
-                let v = VertexIndex::new(GROUP * group + k);
-                if kinds[v] == VertexKind::Free && solid.signed_distance(p) < 0.0 {
-                    contact.inside.push((v, s));
+            for (k, &p) in free() {
+                if p.distance(center) >= clear && solid.signed_distance(p) < 0.0 {
+                    contact.inside.push((vertex(k), s));
                 }
             }
         }

@@ -51,6 +51,7 @@ mod drop_step;
 mod dynamics;
 mod emission;
 mod error;
+mod evaporation;
 mod initial_mesh;
 mod merging;
 mod mesh;

@@ -42,7 +42,8 @@ impl SurfaceModel {
     /// The scene's drops on its solids at time 0.
     pub fn new(scene: &Scene, world: World) -> Result<Self, SurfaceError> {
         check_scene(scene)?;
-        let params = Parameters::new(scene);
+        let evaporation = world.evaporation_coefficients(scene.liquid.density);
+        let params = Parameters { evaporation, ..Parameters::new(scene) };
         let outlets = scene.emitters.iter().filter_map(|emitter| match emitter.kind {
             EmitterKind::Tap { at, direction, radius, .. } => Some(Outlet { at, direction, radius, speed: 0.0 }),
             _ => None,

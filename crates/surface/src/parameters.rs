@@ -11,6 +11,8 @@ use crate::dynamics::zhang2011::PaperParameters;
 pub struct Parameters {
     /// The liquid.
     pub liquid: Liquid,
+    /// Coefficient of evaporation on each solid, in m²/s; `None` if nothing evaporates.
+    pub evaporation: Option<Vec<f64>>,
     /// Shortest edge length e, in m (`resolution.edge`).
     pub edge: f64,
     /// Whether drag is added so that drops come to rest soon (`time.settle`).
@@ -32,6 +34,7 @@ impl Parameters {
     pub fn new(scene: &Scene) -> Self {
         Self {
             liquid: scene.liquid,
+            evaporation: None,
             edge: scene.resolution.edge,
             settle: scene.time.settle,
             self_merge: scene.surface.self_collision.unwrap_or(false),

@@ -35,6 +35,8 @@ pub struct RunState {
     pub added: f64,
     /// Volume that has left so far, in m³.
     pub lost: f64,
+    /// Volume that has evaporated so far, less what has condensed, in m³.
+    pub evaporated: f64,
     /// Issues ids of drops.
     pub ids: IdCounter,
     /// Gravity in the last step, in m/s².
@@ -52,7 +54,7 @@ pub struct RunState {
 impl RunState {
     /// The volume balance so far.
     pub fn balance(&self) -> VolumeBalance {
-        VolumeBalance { added: self.added, lost: self.lost, film: 0.0 }
+        VolumeBalance { added: self.added, lost: self.lost, film: 0.0, evaporated: self.evaporated }
     }
 }
 

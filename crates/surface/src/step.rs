@@ -8,6 +8,7 @@ use sessile_model::{StageReports, StageTimer, StepError, StepReport};
 use crate::drop::{Drop, DropIndex, Scratch, StepContext, Substeps};
 use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
+use crate::evaporation::evaporate;
 use crate::merging::{MergeContext, MergeCounts, merge};
 use crate::model::SurfaceModel;
 use crate::parameters::Parameters;
@@ -34,8 +35,12 @@ impl SurfaceModel {
         let mut start = state.substrate.clone();
         state.substrate.world.advance_to(until);
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
+        check_gravity(state, params, gravity)?;
         timer.enter("emission");
         emit(state, params, until, &mut scratch.shared, notices);
+        if let Some(coefficients) = &params.evaporation {
+            evaporate(state, coefficients, params.edge, report.dt);
+        }
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
         timer.enter("drops");
@@ -176,6 +181,25 @@ fn add_report(stages: &mut StageReports, step: &DropStepReport) {
     stages.add("remesh.cuts", remeshed.cuts as u64);
 }
 
+/// Fails if gravity, in m/s², moves liquid at rest farther in the shortest part of a step than it
+/// may approach a solid: every substep would be rejected and every surface rebuilt.
+fn check_gravity(state: &State, params: &Parameters, gravity: DVec3) -> Result<(), StepError> {
+    let numerics = &params.numerics;
+    let shortest = numerics.max_step / f64::from(numerics.max_substeps);
+    let largest = 2.0 * numerics.max_approach * 2.0 * params.edge / (shortest * shortest);
+    let found = gravity.length();
+    if found <= largest || state.drops.iter().all(|drop| drop.asleep) {
+        return Ok(());
+    }
+    let advice = format!(
+        "gravity of {found:.3e} m/s² adds this in {:.0} ms, and edges of {:.3} mm resolve at most {largest:.1e} m/s²: \
+         lower gravity, or check its unit",
+        1e3 * numerics.max_step,
+        1e3 * params.edge
+    );
+    Err(StepError::Runaway { speed: found * numerics.max_step, time: state.run.time, advice })
+}
+
 /// Fails if a drop has a position that is not finite; reports a finite vertex of it.
 fn check_finite(drops: &[Drop], time: f64) -> Result<(), StepError> {
     let Some(drop) = drops.iter().find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) else {
@@ -211,6 +235,21 @@ mod tests {
         };
         assert!(what.contains("drop 7"), "{what}");
         assert!(DVec3::from(position).distance(center) < 2e-3, "{position:?} is not on the drop");
+    }
+
+    #[test]
+    fn gravity_that_no_substep_resolves_is_an_error_at_once() {
+        let mut model = build(&format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), cap(4.0, 75.0, [0.0; 3])));
+        run(&mut model, 0.002);
+        let before = model.save();
+        model.world_mut().set_gravity(Some(DVec3::new(0.0, -1e9, 0.0))).unwrap();
+        let Err(StepError::Runaway { speed, advice, .. }) = model.step(1e-3, &mut NoTimer) else {
+            panic!("gravity of 1e9 m/s² is an error");
+        };
+        assert!(speed > 1e5 && advice.contains("1.000e9"), "{speed} m/s, {advice}");
+        model.restore(&before).unwrap();
+        model.world_mut().set_gravity(Some(DVec3::new(0.0, -1e3, 0.0))).unwrap();
+        model.step(1e-3, &mut NoTimer).unwrap();
     }
 
     #[test]

@@ -196,16 +196,25 @@ impl Substrate {
         }
     }
 
-    /// Moves a point on one solid along that solid out of all others, into the corner between them.
+    /// Lists the solids that come within `margin` meters of the bounding sphere of a box; none
+    /// where the distance is not finite.
+    pub fn find_near(&self, [low, high]: [DVec3; 2], margin: f64, near: &mut Vec<SolidIndex>) {
+        let (center, reach) = (0.5 * (low + high), 0.5 * low.distance(high) + margin);
+        near.clear();
+        near.extend(self.solid_indices().filter(|&s| self.solids()[s].signed_distance(center) < reach));
+    }
+
+    /// Moves a point on one solid along that solid out of the others that are `near`, into the
+    /// corner between them.
     ///
     /// Alternating projections: on two planes each sweep multiplies the error by the squared cosine
     /// of their angle. Where several solids meet, leaving one can enter another, so they are
     /// visited again until the point is outside all of them.
-    pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3) -> DVec3 {
+    pub fn project_out_of_solids(&self, interface: Interface, mut point: DVec3, near: &[SolidIndex]) -> DVec3 {
         let Some(own) = interface.solid_index() else { return point };
         for _ in 0..CORNER_PASSES {
             let mut entered = false;
-            for other in self.solid_indices().filter(|&s| s != own) {
+            for other in near.iter().copied().filter(|&s| s != own) {
                 if self.solids()[other].signed_distance(point) >= -CORNER_TOLERANCE {
                     continue;
                 }
@@ -222,9 +231,9 @@ impl Substrate {
         point
     }
 
-    /// Whether a point on one solid lies within a distance, in m, of another one.
-    pub fn is_in_corner(&self, own: SolidIndex, point: DVec3, within: f64) -> bool {
-        let mut others = self.solid_indices().filter(|&s| s != own);
+    /// Whether a point on one solid lies within a distance, in m, of another one that is `near`.
+    pub fn is_in_corner(&self, own: SolidIndex, point: DVec3, within: f64, near: &[SolidIndex]) -> bool {
+        let mut others = near.iter().copied().filter(|&s| s != own);
         others.any(|other| self.solids()[other].signed_distance(point) < within)
     }
 }
@@ -245,7 +254,8 @@ mod tests {
         let world = World::build(&scene(&format!("{}{walls}", plane("floor", [0.0, 1.0, 0.0])))).unwrap();
         let substrate = Substrate::new(world);
         let start = DVec3::new(-1e-3, 0.0, 0.4e-3);
-        let point = substrate.project_out_of_solids(Interface::Solid(SolidIndex::new(0)), start);
+        let all: Vec<SolidIndex> = substrate.solid_indices().collect();
+        let point = substrate.project_out_of_solids(Interface::Solid(SolidIndex::new(0)), start, &all);
         for solid in substrate.solids() {
             let depth = -solid.signed_distance(point);
             assert!(depth < 1e-9, "it is {depth} m inside");

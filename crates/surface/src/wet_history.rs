@@ -118,6 +118,7 @@ impl WetHistory {
             height: texels.height,
             wetness: texels.wet.iter().map(|&wet| if wet { WET } else { 0 }).collect(),
             film: vec![0; texels.wet.len()],
+            age: Vec::new(),
         })
         .collect()
     }

@@ -18,6 +18,7 @@ mod divergence_correction;
 mod domain_exit;
 mod drops;
 mod error;
+mod evaporation;
 mod extrapolation;
 mod faces;
 mod far_side_culling;

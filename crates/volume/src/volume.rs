@@ -17,6 +17,7 @@ use sessile_world::{PlacedSource, Solid, World};
 use crate::contact_angle::{AngleLaw, AngleRange};
 use crate::drops::{DropsReport, TargetVolume, merge_event};
 use crate::error::{SolveError, VolumeError};
+use crate::evaporation::Evaporation;
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
 use crate::parameters::Parameters;
@@ -39,6 +40,7 @@ pub struct Volume {
     history: WettingHistory,
     spray: Spray,
     totals: RunTotals,
+    evaporation: Option<Evaporation>,
     /// Iterations of the last pressure solve.
     iterations: usize,
     /// Messages that the user has not seen yet.
@@ -61,6 +63,8 @@ struct RunTotals {
     added: f64,
     /// Volume lost, in the same unit.
     lost: f64,
+    /// Volume evaporated, less what has condensed, in the same unit.
+    evaporated: f64,
     /// Steps in a row in which the liquid on the grid has differed from the balance.
     unbalanced_steps: u32,
     /// Whether the user has been told that it differs.
@@ -121,7 +125,9 @@ impl Volume {
             }
         }
         let (sources, spray) = (Sources::default(), Spray::default());
-        let mut volume = Self { fluid, world, setup, sources, history, spray, totals, iterations: 0, notices };
+        let evaporation = world.evaporation_coefficients(scene.liquid.density).map(Evaporation::new);
+        let mut volume =
+            Self { fluid, world, setup, sources, history, spray, totals, evaporation, iterations: 0, notices };
         // No frame has shown them apart.
         volume.unite_joined_drops(&mut Vec::new());
         Ok(volume)
@@ -344,6 +350,11 @@ impl Model for Volume {
         let dt = self.step_length(limit);
         let until = self.totals.time + dt;
         let needles = self.emit_and_adapt(until, timer, &mut reports);
+        if let Some(evaporation) = &mut self.evaporation {
+            timer.enter("evaporation");
+            let evaporated = evaporation.evaporate(&mut self.fluid.state, dt);
+            self.totals.evaporated += evaporated * self.setup.cell_volume();
+        }
         let mut events: Vec<Event> = Vec::new();
         let Self { fluid, world, history, .. } = self;
         let angles = &HysteresisLaw::new(&fluid.params, world, history);

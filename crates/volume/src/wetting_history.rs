@@ -129,7 +129,8 @@ impl WettingHistory {
         let maps = wetted.map(|(ground, solid)| {
             let (side, texels) = ground.texels.get_or_init(|| self.texel_keys(solid));
             let wetness = texels.par_iter().map(|&keys| if ground.is_wet(keys) { u16::MAX } else { 0 }).collect();
-            WetMap { solid: solid.index(), width: *side, height: *side, wetness, film: vec![0; texels.len()] }
+            let film = vec![0; texels.len()];
+            WetMap { solid: solid.index(), width: *side, height: *side, wetness, film, age: Vec::new() }
         });
         maps.collect()
     }

@@ -38,6 +38,7 @@ pub mod capillary;
 pub mod cube_root;
 mod curved;
 pub mod dew;
+pub mod evaporation;
 pub mod film;
 pub mod impact;
 mod law;

@@ -8,6 +8,7 @@ use sessile_geometry::{Closest, TriMesh};
 use sessile_input::{FileSystem, Reader};
 use sessile_scene::types::{Scene, WorldSettings};
 use sessile_wetting::Wetting;
+use sessile_wetting::evaporation::Air;
 
 use crate::by_hand::ByHand;
 use crate::emission::Emission;
@@ -135,6 +136,14 @@ impl World {
     /// Wind velocity, in m/s.
     pub fn wind(&self) -> DVec3 {
         self.by_hand.wind.unwrap_or(self.environment.wind)
+    }
+
+    /// Coefficient k of evaporation (in m²/s, [`sessile_wetting::evaporation`]) of a liquid of this
+    /// density (in kg/m³) on each solid; `None` if nothing evaporates.
+    pub fn evaporation_coefficients(&self, density: f64) -> Option<Vec<f64>> {
+        let air = Air { humidity: self.environment.humidity?, temperature: self.environment.temperature };
+        let of_solid = |solid: &Solid| solid.scene().temperature.unwrap_or(air.temperature);
+        Some(self.solids.iter().map(|solid| air.evaporation_coefficient(of_solid(solid), density)).collect())
     }
 
     /// Whether the run is two-dimensional, in the x–y plane.

@@ -1,10 +1,8 @@
 //! Emitters: amounts, positions, and independence of the time steps.
 
-mod common;
-
 use std::f64::consts::PI;
 
-use common::*;
+use crate::common::*;
 use glam::{DQuat, DVec3};
 use sessile_numerics::sphere_volume;
 use sessile_scene::types::*;

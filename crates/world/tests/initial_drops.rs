@@ -1,10 +1,8 @@
 //! Initial drops have the volume and the position that the scene gives.
 
-mod common;
-
 use std::f64::consts::PI;
 
-use common::*;
+use crate::common::*;
 use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_world::{InitialDrop, World, WorldError};

@@ -1,8 +1,6 @@
 //! Materials that vary over a solid.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use glam::{DVec2, DVec3};
 use sessile_scene::types::*;
 use sessile_world::{World, WorldError};

@@ -1,12 +1,10 @@
 //! Solids and drops from mesh files.
 
-mod common;
-
 use std::f64::consts::PI;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_world::{Emission, SolidCache, World, WorldError};

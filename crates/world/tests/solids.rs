@@ -1,10 +1,8 @@
 //! Solids in the world: frames, poses, motion, materials.
 
-mod common;
-
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use common::*;
+use crate::common::*;
 use glam::{DMat3, DQuat, DVec2, DVec3};
 use sessile_scene::types::*;
 use sessile_world::{Pose, World, WorldError};

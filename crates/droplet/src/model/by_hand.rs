@@ -75,7 +75,7 @@ impl DropletModel {
     /// The present volume balance.
     pub(super) fn present_balance(&self) -> VolumeBalance {
         let film = self.particles.state.substrate.film_volume();
-        VolumeBalance { added: self.state.added, lost: self.state.lost, film }
+        VolumeBalance { added: self.state.added, lost: self.state.lost, film, evaporated: self.state.evaporated }
     }
 
     /// Adds liquid: to the nearest solid where a ball of its volume touches it, else in flight.

@@ -1,6 +1,4 @@
 //! Scenes for tests.
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_frames::{DropState, Event};

@@ -12,7 +12,7 @@ use crate::instances::{INSTANCE_THRESHOLD, samples};
 use crate::run_info::tests::sample as info;
 
 fn wet_map() -> WetMap {
-    WetMap { solid: 0, width: 2, height: 1, wetness: vec![1, 2], film: vec![3, 4] }
+    WetMap { solid: 0, width: 2, height: 1, wetness: vec![1, 2], film: vec![3, 4], age: vec![0, 5] }
 }
 
 fn measures(frame: u64) -> FrameMeasures {

@@ -205,7 +205,7 @@ fn the_angle_of_a_planar_cap_is_that_of_its_section() {
 #[test]
 fn the_volume_balance_is_copied_and_the_total_includes_the_film() {
     let mut frame = frame_of(Surface::default(), vec![]);
-    frame.balance = VolumeBalance { added: 5.0, lost: 2.0, film: 3.0 };
+    frame.balance = VolumeBalance { added: 5.0, lost: 2.0, film: 3.0, evaporated: 0.0 };
     let events = [Event::Merge { merge: Ids::from_slice(&[3, 7]), into: 3 }];
     let measures = measure(&frame, 9, &events, MeasureContext::default()).unwrap();
     assert_eq!((measures.frame, measures.time, measures.events.as_slice()), (9, 0.25, &events[..]));

@@ -1,5 +1,5 @@
 //! Meshes for the tests of files and repair.
-#![allow(dead_code, reason = "each test file uses some of the shapes")]
+#![allow(dead_code, reason = "the benchmark of repair uses some of the shapes")]
 
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};

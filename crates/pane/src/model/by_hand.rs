@@ -55,6 +55,7 @@ impl Pane {
             added: self.state.added,
             lost: self.state.lost + self.solver.lost(),
             film: self.solver.substrate().film_volume(),
+            evaporated: self.state.evaporated,
         }
     }
 

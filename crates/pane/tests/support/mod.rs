@@ -1,6 +1,4 @@
 //! Small scenes for tests.
-#![allow(dead_code, reason = "every test file uses some of these")]
-
 use sessile_frames::{Event, Frame, FrameGeometry};
 use sessile_model::{Model, NoTimer};
 use sessile_pane::Pane;

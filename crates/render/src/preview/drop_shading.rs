@@ -10,6 +10,7 @@ use std::f32::consts::FRAC_1_PI;
 use glam::{Vec2, Vec3};
 use sessile_appearance::{Bsdf, Ggx, LiquidMaterial, Ray};
 
+use super::drop_tree::Entry;
 use super::screen_drops::{Base, ScreenDrop};
 use super::shading::{Shader, specular_and_rest};
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
@@ -43,14 +44,14 @@ impl Shader<'_> {
         };
         if at.behind_glass {
             let Some(refracted) = refract(direction, at.normal, 1.0 / index) else { return Vec3::ZERO };
-            return self.leave_drop(drop, at.point, refracted, index, blur);
+            return self.leave_drop(drop, at.point, refracted, index, Through { blur, drops: true });
         }
         let cosine = -direction.dot(at.normal);
         let r = reflectance(cosine, 1.0 / index);
         let base_normal = drop.base.as_ref().map(|base| base.normal);
         let reflected = self.reflected_radiance(at.point, reflect(direction, at.normal), base_normal, blur);
         let refracted = refract(direction, at.normal, 1.0 / index).unwrap_or(direction);
-        let seen = self.inside_drop(drop, at.point, refracted, index, blur);
+        let seen = self.inside_drop(drop, at.point, refracted, index, Through { blur, drops: true });
         r * reflected + (1.0 - r) * seen + self.highlights(at.point, at.normal, -direction, r)
     }
 
@@ -59,8 +60,8 @@ impl Shader<'_> {
     }
 
     /// Radiance inside a drop along a ray that has just entered it.
-    fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, blur: f32) -> Vec3 {
-        let leave = |from: Vec3, direction: Vec3| self.leave_drop(drop, from, direction, index, blur);
+    fn inside_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, through: Through) -> Vec3 {
+        let leave = |from: Vec3, direction: Vec3| self.leave_drop(drop, from, direction, index, through);
         let Some(base) = &drop.base else { return leave(from, direction) };
         let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: None };
         let hit = self
@@ -84,12 +85,12 @@ impl Shader<'_> {
                 let normal = if direction.dot(at.normal) < 0.0 { at.normal } else { -at.normal };
                 let r = sheet_reflectance(-direction.dot(normal), index, *sheet, 1.0);
                 let behind = refract(direction, normal, index).filter(|_| r < 1.0);
-                let background = |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0, blur);
+                let background = |refracted| self.background(at.point, refracted, Some(at.triangle), 1.0, through.blur);
                 let behind = *tint * behind.map_or(Vec3::ZERO, background);
                 let reflected = || leave(at.point, reflect(direction, normal));
                 (1.0 - r) * behind + r * if r > UNTRACED_REFLECTANCE { reflected() } else { behind }
             }
-            Body::Glass { .. } => self.background(from, direction, None, index, blur),
+            Body::Glass { .. } => self.background(from, direction, None, index, through.blur),
         };
         self.absorption(distance) * seen
     }
@@ -118,13 +119,14 @@ impl Shader<'_> {
             seen += left * bsdf.transmittance * self.light.irradiance(-normal) * FRAC_1_PI;
         }
         if let Some((_, albedo)) = specular {
-            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index, 0.0);
+            let through = Through { blur: 0.0, drops: false };
+            seen += albedo * self.leave_drop(drop, at.point, reflect(direction, normal), index, through);
         }
         seen
     }
 
     /// Radiance along a ray that leaves a drop into the air, refracted at the approximating cap.
-    fn leave_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, blur: f32) -> Vec3 {
+    fn leave_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, through: Through) -> Vec3 {
         let (distance, normal) = drop.cap.exit(from, direction).unwrap_or((0.0, direction));
         let exit = from + distance * direction;
         let seen = match refract(direction, -normal, index) {
@@ -133,7 +135,7 @@ impl Shader<'_> {
                 // Start above the base, because the cap only approximates the drop and its surface
                 // may lie below the solid's.
                 let start = drop.base.as_ref().map_or(exit, |base| lifted_above(exit, base));
-                (1.0 - r) * self.background(start, refracted, None, 1.0, blur)
+                (1.0 - r) * self.behind_drop(drop, start, refracted, index, through)
                     + r * self.glossy(exit, reflect(direction, -normal), 0.24)
             }
             // Total internal reflection near the edge: approximated by the blurred environment.
@@ -141,6 +143,32 @@ impl Shader<'_> {
         };
         self.absorption(distance) * seen
     }
+
+    /// Radiance along a ray that has left a drop: of another drop, or of what is behind all drops.
+    fn behind_drop(&self, drop: &ScreenDrop, from: Vec3, direction: Vec3, index: f32, through: Through) -> Vec3 {
+        let entry = if through.drops { self.tree.first(self.drops, drop, from, direction) } else { None };
+        let ray = Ray { origin: from, direction, time: 0.5, origin_triangle: None };
+        let Some(Entry { drop: other, distance, normal }) =
+            entry.filter(|entry| self.scene.intersect(&ray, entry.distance).is_none())
+        else {
+            return self.background(from, direction, None, 1.0, through.blur);
+        };
+        let (other, point) = (&self.drops[other as usize], from + distance * direction);
+        let r = reflectance(-direction.dot(normal), 1.0 / index);
+        let reflected = self.glossy(point, reflect(direction, normal), through.blur);
+        let refracted = refract(direction, normal, 1.0 / index).unwrap_or(direction);
+        let seen = self.inside_drop(other, point, refracted, index, Through { drops: false, ..through });
+        r * reflected + (1.0 - r) * seen
+    }
+}
+
+/// What a ray inside a drop shows.
+#[derive(Clone, Copy, Debug)]
+struct Through {
+    /// Roughness that accounts for the drop's curvature over a pixel.
+    blur: f32,
+    /// Whether other drops are shown: not through a second one.
+    drops: bool,
 }
 
 /// A point, moved to the drop's side of the plane of its base.

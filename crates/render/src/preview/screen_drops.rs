@@ -82,15 +82,38 @@ impl Base {
     }
 }
 
+impl ScreenDrop {
+    /// Distance at which a ray from outside enters the drop's cap, and the normal there.
+    pub fn entry(&self, from: Vec3, direction: Vec3) -> Option<(f32, Vec3)> {
+        let (distance, normal) = self.cap.crossing(from, direction, -1.0)?;
+        // Below its base the cap is not part of the drop.
+        let above = |base: &Base| (from + distance * direction - base.foot).dot(base.normal) > 0.0;
+        self.base.as_ref().is_none_or(above).then_some((distance, normal))
+    }
+}
+
 impl Cap {
+    /// Corners of the box around the whole ellipsoid.
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        let [x, y, z] = self.axes;
+        let squared = |k: usize| (Vec3::new(x[k], y[k], z[k]) * self.lengths).length();
+        let half = Vec3::new(squared(0), squared(1), squared(2));
+        (self.center - half, self.center + half)
+    }
+
     /// Distance at which a ray from inside leaves the cap, and the normal there; `None` for a ray
     /// that misses it.
     pub fn exit(&self, from: Vec3, direction: Vec3) -> Option<(f32, Vec3)> {
+        self.crossing(from, direction, 1.0)
+    }
+
+    /// The crossing of a ray with the ellipsoid where it leaves (`side` 1) or enters (−1) it.
+    fn crossing(&self, from: Vec3, direction: Vec3, side: f32) -> Option<(f32, Vec3)> {
         let scaled = |v: Vec3| Vec3::from_array(self.axes.map(|axis| v.dot(axis))) / self.lengths;
         let (p, d) = (scaled(from - self.center), scaled(direction));
         let (a, b, c) = (d.length_squared(), p.dot(d), p.length_squared() - 1.0);
         let squared = b * b - a * c;
-        let distance = (squared >= 0.0).then(|| (squared.sqrt() - b) / a).filter(|&distance| distance > 0.0)?;
+        let distance = (squared >= 0.0).then(|| (side * squared.sqrt() - b) / a).filter(|&distance| distance > 0.0)?;
         let gradient = (p + distance * d) / self.lengths;
         let normal = gradient.x * self.axes[0] + gradient.y * self.axes[1] + gradient.z * self.axes[2];
         Some((distance, normal.normalize_or(self.axes[2])))
@@ -273,6 +296,23 @@ fn cap_over(base: &Base) -> Cap {
     }
 }
 
+/// A drop in free flight.
+#[cfg(test)]
+pub(super) fn sphere_at(center: Vec3, radius: f32) -> ScreenDrop {
+    let rect = Rect { low: [0, 0], high: [0, 0] };
+    ScreenDrop {
+        positions: Vec::new(),
+        normals: Vec::new(),
+        screen: Vec::new(),
+        triangles: Vec::new(),
+        num_free: 0,
+        rect,
+        influence: rect,
+        cap: Cap::sphere(center, radius),
+        base: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,5 +345,7 @@ mod tests {
             assert!(normal.dot(direction) > 0.5);
         }
         assert!(cap.exit(Vec3::Y * 5.0, Vec3::X).is_none());
+        let (low, high) = cap.bounds();
+        assert!(high.x >= 2.0 && low.z <= -1.0 && (high.y - 0.7).abs() < 0.01, "{low} to {high}");
     }
 }

@@ -6,7 +6,9 @@ use glam::Vec3;
 use sessile_appearance::{Bsdf, BsdfParameters, Ggx, Ray, orthonormal_basis};
 
 use super::base_irradiance::BaseIrradiance;
+use super::drop_tree::DropTree;
 use super::prefiltered_light::{PrefilteredLight, blinn};
+use super::screen_drops::ScreenDrop;
 use crate::backdrop_view::BackdropView;
 use crate::fresnel::{reflect, reflectance, refract, sheet_reflectance};
 use crate::interfaces::surface_tint;
@@ -31,6 +33,9 @@ pub(super) struct Shader<'a> {
     pub clear: Option<(f32, Vec3)>,
     /// The backdrop, seen by the camera.
     pub backdrop: Option<BackdropView<'a>>,
+    /// All drops, which are seen through each other.
+    pub drops: &'a [ScreenDrop],
+    pub tree: &'a DropTree,
 }
 
 /// A BSDF's specular lobe with its directional albedo, if it is not negligible, and what it leaves

@@ -29,7 +29,7 @@ pub(super) struct View<'a> {
     pub lens: Lens,
     /// Image size, in pixels.
     pub size: Vec2,
-    pub drops: Vec<ScreenDrop>,
+    pub drops: &'a [ScreenDrop],
     pub solids: Vec<ScreenTriangle>,
     /// Whether drops are shown alone, with their color times coverage.
     pub only_drops: bool,

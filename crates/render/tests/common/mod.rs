@@ -1,6 +1,6 @@
 //! Meshes and helpers shared by the tests.
 
-#![allow(dead_code, reason = "each test file uses a part of this module")]
+#![allow(dead_code, reason = "the unit tests use a part of this module")]
 
 use glam::{DVec2, DVec3, Vec3};
 use sessile_appearance::Camera;

@@ -8,7 +8,7 @@ use crate::quantities::VOLUME;
 use crate::reader::Section;
 use crate::source::Place;
 use crate::tree::{Node, Value, shortened};
-use crate::types::{DropShape, EmitterKind, ModelKind, Scene, SolidShape};
+use crate::types::{DropShape, EmitterKind, Fidelity, ModelKind, Scene, SolidShape};
 
 /// Checks a scene for its model (`None` if the model's name is invalid).
 pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) {
@@ -25,8 +25,29 @@ pub(super) fn check(top: &Section<'_>, scene: &Scene, model: Option<ModelKind>) 
             );
         }
         ignored_parameters(top, model);
+        evaporation(top, scene, model);
     }
     drops_outside(top, scene);
+}
+
+/// What evaporates is water, in three dimensions and physical mode.
+fn evaporation(top: &Section<'_>, scene: &Scene, model: ModelKind) {
+    let Some(place) = place_in(top.node("world"), "humidity") else { return };
+    let refuse = |message: &str, help: &str| {
+        top.cx.error(Diagnostic::new(&place, message).label("set here").help(help));
+    };
+    if scene.liquid_preset.name != "water" {
+        refuse(
+            &format!("`humidity` is for water only: the vapor pressure of {} is not known", scene.liquid_preset.name),
+            "remove `humidity`, or set liquid.preset = \"water\" and override its other properties",
+        );
+    }
+    if scene.world.planar {
+        refuse("planar runs do not evaporate", "remove `humidity` or `planar`");
+    }
+    if scene.fidelity == Fidelity::Paper && model != ModelKind::Droplet {
+        refuse("the papers' own operators do not evaporate", "remove `humidity`, or set fidelity = \"physical\"");
+    }
 }
 
 /// The position of a key's value in a table.

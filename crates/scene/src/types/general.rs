@@ -6,10 +6,10 @@ use sessile_numerics::math;
 use super::solids::{MAX, MIN};
 use super::words::words;
 use crate::declare::section;
-use crate::quantities::{ACCELERATION, ANGLE, LENGTH, TIME, VELOCITY};
+use crate::quantities::{ACCELERATION, ANGLE, LENGTH, TEMPERATURE, TIME, VELOCITY};
 use crate::resolve;
 use crate::schema::Default::{Derived, Required, RequiredUnless, Value};
-use crate::schema::Range::{Any, Closed, Positive};
+use crate::schema::Range::{self, Any, Closed, Positive};
 use crate::schema::ValueType::{self, Boolean, Integer, List, Name, Number, OneOf, Quantity, Vector, Word};
 use crate::schema::{Affects, Key, Table, key, table};
 
@@ -132,10 +132,27 @@ section! {
         ),
         /// Wind, in m/s.
         pub wind: DVec3 = key(Vector(&VELOCITY), Value("\"0 0 0 m/s\""), "wind velocity"),
+        /// Relative humidity of the air; `None`: drops neither evaporate nor grow by condensation.
+        pub humidity: Option<f64> = key(
+            Number(Closed(0.0, 1.0)),
+            Derived("no evaporation"),
+            "relative humidity of the air, 0 to 1: drops evaporate into still air, or grow where a solid is colder than the dew point"
+        ),
+        /// Temperature of the air, in K.
+        pub temperature: f64 = TEMPERATURE_KEY,
         /// Whether the run is two-dimensional, in the x–y plane.
         pub planar: bool = key(Boolean, Value("false"), "two-dimensional run in the x-y plane (volume model)"),
     } then resolve::general::note_world
 }
+
+const TEMPERATURE_KEY: Key = key(
+    Quantity(&TEMPERATURE, TEMPERATURES),
+    Value("\"20 degC\""),
+    "temperature of the air and of solids without one of their own; for evaporation only",
+);
+
+/// Temperatures at which the vapor pressure is known, in °C.
+pub(super) const TEMPERATURES: Range = Closed(0.0, 95.0);
 
 static GRAVITY_KEY: Table = table(
     "a key of `gravity`",
@@ -235,7 +252,7 @@ section! {
 
 section! {
     /// `[output]`.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct Output: "[output]" {
         /// Whether the volume model writes its fields with every frame.
         pub fields: bool = key(
@@ -248,6 +265,18 @@ section! {
             Integer(16, 4096),
             Derived("the model's own"),
             "texels along the longer side of the wet maps"
+        ),
+        /// Whether wet maps record the age of wet texels.
+        pub wet_age: bool = key(
+            Boolean,
+            Value("false"),
+            "record in wet maps for how many frames liquid has been gone (blue)"
+        ),
+        /// Time in which wetness vanishes from wet maps after liquid has left, in s.
+        pub drying: Option<f64> = key(
+            Quantity(&TIME, Positive),
+            Derived("wet places stay wet"),
+            "time in which wetness without film vanishes from wet maps after liquid has left; implies `wet_age`"
         ),
     }
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
+use super::general::TEMPERATURES;
 use super::{Look, SurfaceColor, Texture, TexturePattern, Tiling};
 use crate::declare::{section, variants};
-use crate::quantities::{ANGLE, LENGTH, TIME};
+use crate::quantities::{ANGLE, LENGTH, TEMPERATURE, TIME};
 use crate::resolve;
 use crate::resolve::materials::MaterialName;
 use crate::resolve::solids::UniqueName;
@@ -46,6 +47,12 @@ section! {
             List(MotionKey::TABLE),
             Derived("at rest"),
             "motion after `rotate` and `move`; linear between keys"
+        ),
+        /// Temperature, in K; `None` for that of the air.
+        pub temperature: Option<f64> = key(
+            Quantity(&TEMPERATURE, TEMPERATURES),
+            Derived("that of the air"),
+            "temperature of the solid: vapor condenses on drops where it is below the dew point (`world.humidity`)"
         ),
         /// Appearance.
         pub look: Look = image_key(Word(Look::NAMES), Value("\"slate\""), "appearance"),

@@ -1,7 +1,5 @@
 //! The real program in a scratch folder.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};

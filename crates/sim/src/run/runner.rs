@@ -96,7 +96,9 @@ impl<'a> Runner<'a> {
     /// Steps from frame to frame until the last one, rest, or a request to stop.
     fn run(&mut self, stop: &AtomicBool) -> Result<RunOutcome, RunError> {
         self.write_missing_solids()?;
-        if !self.resumed {
+        if self.resumed {
+            self.restore_ages()?;
+        } else {
             self.write_frame()?;
             self.write_checkpoint()?;
             self.write_info()?;
@@ -122,6 +124,20 @@ impl<'a> Runner<'a> {
         }
         self.write_checkpoint()?;
         Ok(RunOutcome::Done { frame: self.stepper.frame_number(), settled })
+    }
+
+    /// Continues from the ages in the wet maps of the last frame, if ages are recorded.
+    fn restore_ages(&mut self) -> Result<(), RunError> {
+        if !self.scene.output.wet_age && self.scene.output.drying.is_none() {
+            return Ok(());
+        }
+        let frame = u64::from(self.stepper.frame_number());
+        let mut maps = Vec::new();
+        for (solid, name) in self.solid_names.iter().enumerate() {
+            maps.extend(self.folder.read_wet(name, solid, frame)?);
+        }
+        self.stepper.restore_ages(maps);
+        Ok(())
     }
 
     /// Steps until the time of the next frame or a request to stop; returns whether the time was

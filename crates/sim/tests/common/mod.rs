@@ -95,7 +95,7 @@ impl Model for Ball {
                 speed_max: self.speed.abs(),
                 pressure: None,
             }],
-            balance: VolumeBalance { added: volume, lost: 0.0, film: 0.0 },
+            balance: VolumeBalance { added: volume, ..VolumeBalance::default() },
             ..Frame::default()
         }
     }

@@ -10,13 +10,15 @@ use crate::mesh::VertexKind;
 const MIN_SHIFT_SQUARED: f64 = 1e-6;
 
 /// Projects vertices in contact onto their solids and smooths the wetted face.
-pub fn settle_on_solids(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeometry) {
+pub fn settle_on_solids(drop: &mut Drop, context: &StepContext<'_>, geometry: &mut DropGeometry) {
     let substrate = context.end;
+    geometry.find_near(&drop.mesh, substrate, drop.target_edge(context.params.edge));
+    let geometry = &*geometry;
     for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::ContactLine) {
         let v = contact.vertex;
         let interface = drop.mesh.interface_at(v);
         let position = substrate.closest_point(interface, drop.mesh.positions[v]);
-        drop.mesh.positions[v] = substrate.project_out_of_solids(interface, position);
+        drop.mesh.positions[v] = substrate.project_out_of_solids(interface, position, &geometry.near);
     }
     let slides = translate_wetted(drop, context, geometry);
     smooth_wetted(drop, context, geometry, slides);
@@ -66,6 +68,6 @@ fn smooth_wetted(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeom
             continue;
         }
         let position = substrate.closest_point(contact.interface, target);
-        drop.mesh.positions[v] = substrate.project_out_of_solids(contact.interface, position);
+        drop.mesh.positions[v] = substrate.project_out_of_solids(contact.interface, position, &geometry.near);
     }
 }

@@ -17,12 +17,14 @@ use sessile_numerics::typed_index;
 
 use crate::mesh::index::VertexIndex;
 use crate::mesh::{Interface, Mesh, VertexKind};
-use crate::substrate::{ContactSample, Substrate, WettingCache};
+use crate::substrate::{ContactSample, SolidIndex, Substrate, WettingCache};
 
 /// Largest magnitude of a cotangent: needles must not dominate; the remesher removes them.
 const MAX_COTANGENT: f64 = 50.0;
 /// Squared distance of two normals below which they belong to one plane.
 const SAME_PLANE: f64 = 1e-18;
+/// Distance from another solid at which a line vertex lies in a corner, over its length of line.
+const IN_CORNER: f64 = 1e-3;
 
 typed_index! {
     /// A vertex in contact, in [`DropGeometry::contacts`].
@@ -75,6 +77,8 @@ pub struct DropGeometry {
     pub kinds: Vec<VertexKind>,
     /// Vertices in contact, by ascending vertex.
     pub contacts: Vec<Contact>,
+    /// Solids near the drop, where the scene has several: those that may form corners under it.
+    pub near: Vec<SolidIndex>,
     /// Index of each vertex in `contacts`.
     contact_index: Vec<Option<ContactIndex>>,
     /// Cotangent of the angle opposite to each half-edge.
@@ -96,6 +100,7 @@ impl DropGeometry {
         self.centroid = origin + center;
         self.normalize_vertices(center);
         self.sample_contacts(mesh, substrate);
+        self.find_near(mesh, substrate, 0.0);
         self.read_contact_line(mesh, substrate);
     }
 
@@ -185,6 +190,15 @@ impl DropGeometry {
         }
     }
 
+    /// Lists the solids that come near the drop, up to `margin` meters beyond its bounding sphere.
+    pub fn find_near(&mut self, mesh: &Mesh, substrate: &Substrate, margin: f64) {
+        self.near.clear();
+        if substrate.solids().len() > 1 && !self.contacts.is_empty() {
+            let [low, high] = mesh.bounds();
+            substrate.find_near([low, high], margin + IN_CORNER * low.distance(high), &mut self.near);
+        }
+    }
+
     /// Evaluates only what restoring the volume needs: kinds, normals, c_i and the free area.
     pub fn read_normals(&mut self, mesh: &Mesh) {
         let n = mesh.positions.len();
@@ -239,8 +253,9 @@ impl DropGeometry {
                 }
             }
         }
+        let near = &self.near;
         for contact in self.contacts.iter_mut().filter(|contact| contact.kind == VertexKind::ContactLine) {
-            finish_line_vertex(contact, mesh, substrate);
+            finish_line_vertex(contact, mesh, substrate, near);
         }
     }
 
@@ -302,7 +317,7 @@ struct Moments {
 }
 
 /// Normalizes the outward normal of a line vertex, and applies the wet history and corners.
-fn finish_line_vertex(contact: &mut Contact, mesh: &Mesh, substrate: &Substrate) {
+fn finish_line_vertex(contact: &mut Contact, mesh: &Mesh, substrate: &Substrate, near: &[SolidIndex]) {
     let gradient = contact.outward;
     contact.outward = gradient.normalize_or_zero();
     // At a kink the gradient of the wetted area is shorter than the line, and is what counts.
@@ -320,7 +335,7 @@ fn finish_line_vertex(contact: &mut Contact, mesh: &Mesh, substrate: &Substrate)
             wetting.cos_advancing = cosine;
         }
     }
-    if substrate.solids().len() > 1 && substrate.is_in_corner(solid, position, 1e-3 * contact.length) {
+    if substrate.is_in_corner(solid, position, IN_CORNER * contact.length, near) {
         contact.outward = DVec3::ZERO;
     }
     let mut others = mesh.fan(contact.vertex).map(|h| mesh.interface_of(h)).filter(|&i| i != Interface::Air);

@@ -48,7 +48,12 @@ impl Volume {
             drops,
             positions: Vec::new(),
             wet: self.history.maps(&self.world),
-            balance: VolumeBalance { added: self.totals.added, lost: self.totals.lost, film: 0.0 },
+            balance: VolumeBalance {
+                added: self.totals.added,
+                lost: self.totals.lost,
+                film: 0.0,
+                evaporated: self.totals.evaporated,
+            },
             active_cells: self.active_cells() as u64,
         }
     }

@@ -1,7 +1,5 @@
 //! Scenes in code, for tests.
 
-#![allow(dead_code, reason = "each test file uses a part of this")]
-
 use glam::DVec3;
 use sessile_scene::types::*;
 use sessile_wetting::Liquid;
@@ -20,6 +18,8 @@ pub fn empty() -> Scene {
             gravity: Keyed { keys: vec![(0.0, DVec3::new(0.0, -9.8, 0.0))] },
             tilt: Keyed { keys: vec![(0.0, 0.0)] },
             wind: DVec3::ZERO,
+            humidity: None,
+            temperature: 293.15,
             planar: false,
         },
         domain: None,
@@ -66,6 +66,7 @@ pub fn solid(name: &str, shape: SolidShape) -> Solid {
         rotate: DVec3::ZERO,
         shift: DVec3::ZERO,
         motion: vec![],
+        temperature: None,
         look: Look::Matte,
         texture: None,
         texture_tiling: Tiling([1.0; 2]),

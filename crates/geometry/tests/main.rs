@@ -1,0 +1,5 @@
+//! The crate's integration tests, in one program: linking is a large part of their time.
+
+mod bad_meshes;
+mod repaired_meshes;
+mod shapes;

@@ -1,0 +1,6 @@
+//! The crate's integration tests, in one program: linking is a large part of their time.
+
+mod common;
+mod evaporation;
+mod pane_against_droplet;
+mod run;
