@@ -56,6 +56,29 @@ export interface Stroke {
   blade?: Vector;
 }
 
+/** A wiping tool with liquid on it. */
+export interface HeldTool {
+  /** Liquid on it. */
+  volume: number;
+  /** Its middle, and the normal of the solid there. */
+  at: Vector;
+  normal: Vector;
+  /** Radius of a finger. */
+  finger?: number;
+  /** From the middle of a blade to one of its ends. */
+  blade?: Vector;
+  /** Whether it is lifted: then all its liquid stays behind. */
+  lifted?: boolean;
+}
+
+/** A source of liquid: a drip of drops, a needle, a tap, rain or dew on a solid (by its index). */
+export type Source =
+  | { kind: "drip"; at: Vector; radius: number; every: number }
+  | { kind: "feed"; at: Vector; rate: number }
+  | { kind: "tap"; at: Vector; direction: Vector; radius: number; speed: number }
+  | { kind: "rain"; over: number; rate: number; radius: [number, number]; velocity: Vector }
+  | { kind: "dew"; on: number; rate: number };
+
 /** Volumes in m³: present + film + lost = added. */
 export interface Balance {
   /** Initial drops, emitters and drops added by hand; what was wiped or taken counts negative. */
@@ -138,6 +161,17 @@ export class Sessile {
   /** A digest of the state and the view; equal to that of the native program for the same scene and steps. */
   digest(): string;
   describe(): Description;
+  /** Rain over a solid, as depth of water per second; 0 stops it. It is not part of a saved state. */
+  rain(rate: number, solid?: number): void;
+  /** Places a source; returns its number for {@link Sessile.unplace}. */
+  place(source: Source): number;
+  unplace(id: number): void;
+  /** Lets a tool lose what it cannot hold, or when lifted all; returns what stays on it. */
+  shed(tool: HeldTool): number;
+  /** The present moment as a scene file, with changes such as `model="droplet"` or `liquid="honey"`. */
+  moment(changes?: string[]): string;
+  /** A picture of the scene's looks (texture, environment, backdrop) as the studio's page reads it; null past the last. */
+  picture(index: number): Uint8Array | null;
   /** Messages since the last call. */
   notices(): string[];
   mesh(solid: number): Mesh;

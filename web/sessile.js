@@ -172,6 +172,44 @@ export class Sessile {
     return decoder.decode(this.#bytes(0)).split("\n").filter((line) => line !== "");
   }
 
+  /** @param {number} index */
+  picture(index) {
+    this.#call("sessile_picture", index);
+    const bytes = this.#bytes(0);
+    return bytes.length > 0 ? bytes : null;
+  }
+
+  /** @param {number} rate @param {number} [solid] */
+  rain(rate, solid = 0) {
+    this.#call("sessile_rain", rate, solid);
+  }
+
+  /** @param {import("./sessile.js").Source} source */
+  place(source) {
+    this.#input(encoder.encode(JSON.stringify(source)));
+    return this.#number("sessile_place");
+  }
+
+  /** @param {number} id */
+  unplace(id) {
+    this.#call("sessile_unplace", id);
+  }
+
+  /** @param {import("./sessile.js").HeldTool} tool */
+  shed({ volume, at, normal, finger, blade, lifted }) {
+    if ((finger === undefined) === (blade === undefined)) throw new Error("a tool is a finger or a blade");
+    const numbers = [volume, ...at, ...normal, ...(blade ?? [0, 0, 0]), finger ?? 0, lifted ? 1 : 0];
+    this.#input(new Uint8Array(new Float64Array(numbers).buffer));
+    return this.#number("sessile_shed");
+  }
+
+  /** @param {string[]} [changes] */
+  moment(changes = []) {
+    this.#input(encoder.encode(changes.join("\n")));
+    this.#call("sessile_moment");
+    return decoder.decode(this.#bytes(0));
+  }
+
   /** @param {number} solid */
   mesh(solid) {
     this.#call("sessile_mesh", solid);

@@ -4,7 +4,7 @@
 /** Methods of `Sessile` that the worker answers; `time` comes with every view. */
 const METHODS = [
   "step", "view", "add", "take", "wipe", "gravity", "wind", "sources", "material", "move", "balance", "save", "restore",
-  "digest", "describe", "notices", "mesh", "wetness",
+  "digest", "describe", "notices", "mesh", "wetness", "picture", "rain", "place", "unplace", "shed", "moment",
 ];
 
 export class SessileWorker {

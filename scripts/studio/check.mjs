@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claim, finish, folder, launch, openPage, serve, until } from "./harness.mjs";
+import { likeness } from "./likeness.mjs";
+import { visitor } from "./visitor.mjs";
 
 const pictures = process.env.PICTURES;
 const browser = await launch();
@@ -107,9 +109,34 @@ async function rainyWindow() {
   const { count } = await shown(page);
   const rate = 8000 / (Date.now() - begin);
   claim("pictures come on a software rasterizer", come, `${rate.toFixed(1)} frames per second at 640 × 360 with ${count} drops`);
+  const { triangles, calls } = await page.evaluate(() => studio.renderer.spent);
+  // A fiftieth of what the integrated graphics of ten years ago draw in a frame at 60 per second.
+  claim("a picture is light enough for old graphics", triangles < 400000 && calls < 40, `${triangles} triangles, ${calls} draw calls`);
+  await latency(page);
   claim("nothing was written to the console", errors.length === 0, errors.slice(0, 3).join("; "));
   await page.close();
   await server.end();
+}
+
+/** Pictures and time from an input to the first picture with it: the median of nine. */
+async function latency(page) {
+  const samples = await page.evaluate(async () => {
+    const samples = [];
+    for (let k = 0; k < 9; k++) {
+      const [undo, frames, start] = [studio.view.undo, studio.frames, performance.now()];
+      studio.engine.input({ do: "add", at: [0.01 * (k - 4), 0.03, 0.0005], volume: 1e-9 });
+      await new Promise((resolve) => {
+        const look = () => (studio.view.undo > undo ? resolve(null) : setTimeout(look, 1));
+        look();
+      });
+      samples.push({ time: studio.view.arrived - start, frames: studio.frames - frames + 1 });
+      await new Promise((resolve) => { setTimeout(resolve, 30); });
+    }
+    return samples;
+  });
+  const middle = (name) => samples.map((sample) => sample[name]).sort((a, b) => a - b)[4];
+  claim("an input is in the picture after two frames at most", middle("frames") <= 2,
+    `${middle("frames")} frames; the engine's view came after ${middle("time").toFixed(0)} ms`);
 }
 
 async function table(model) {
@@ -267,12 +294,21 @@ async function failures() {
   await page.evaluate(() => { delete document.hidden; });
   claim("an awakened tab draws again", await grows());
 
-  await input(page, { do: "gravity", vector: [1e9, 0, 0] });
-  claim("a failed simulation is reported", await until(page, () => !document.getElementById("failure").hidden));
-  const stopped = await page.evaluate(() => studio.view.time);
+  for (const vector of [[1e9, 0, 0], [0, -1e200, 0]]) await input(page, { do: "gravity", vector });
+  claim("a gravity out of bounds is refused with a message", await until(page, () => /at most 1000 m\/s²/.test(document.getElementById("notices").textContent))
+    && await page.evaluate(() => studio.view.gravity[1] > -10));
+  await until(page, () => studio.view.time > 0.02);
+  const stopped = await page.evaluate(() => {
+    studio.hear({ kind: "failure", text: "a failure for the test" });
+    return studio.view.time;
+  });
+  claim("a failed simulation is reported", await page.locator("#failure:visible").count() === 1);
   await page.click("#failure-recover");
   claim("and continues from the last good state",
-    await until(page, () => studio.view.playing && studio.view.time > 0 && document.getElementById("failure").hidden), `stopped at ${stopped} s`);
+    await until(page, (t) => studio.view.playing && studio.view.time < t && document.getElementById("failure").hidden, stopped), `stopped at ${stopped} s`);
+  await page.evaluate(() => { studio.view.arrived -= 3000; studio.hearBinary = () => {}; });
+  claim("a step that takes long is reported", await until(page, () => /one step for \d+ s/.test(document.getElementById("busy").textContent)
+    && !document.getElementById("busy").hidden));
   claim("failures: nothing was written to the console", errors.length === 0, errors.slice(0, 3).join("; "));
   await page.close();
 
@@ -324,7 +360,8 @@ async function randomInputs() {
   await server.end();
 }
 
-const parts = { rainyWindow, pane: () => table("pane"), droplet: () => table("droplet"), surface: () => table("surface"), saveAndRun, sources, failures, randomInputs };
+const parts = { rainyWindow, pane: () => table("pane"), droplet: () => table("droplet"), surface: () => table("surface"), saveAndRun, sources, failures, randomInputs,
+  visitor: () => visitor(browser, pictures), likeness: () => likeness(browser, pictures) };
 const wanted = process.argv.slice(2);
 for (const [name, part] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

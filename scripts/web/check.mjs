@@ -1,5 +1,5 @@
 // The examples and the demo page in a browser. Every claim waits for what it claims; nothing depends on speed.
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { claim, finish, launch, until } from "./harness.mjs";
@@ -70,9 +70,38 @@ claim("a tilted phone tilts gravity", await until(page, tilted));
 
 const path = Array.from({ length: 20 }, (_, k) => [-0.06 + 0.006 * k, 0, 0, 0.02 * k]);
 await input({ do: "wipe", tool: { kind: "finger", radius: 0.01 }, path, normal: [0, 0, 1], begin: true, end: true });
-claim("a wipe takes liquid and can be undone", await until(page, () => window.studio.view.bead > 0 && window.studio.view.undo === 1));
+const wipe = (end) => input({ do: "wipe", tool: { kind: "finger", radius: 0.01 }, path, normal: [0, 0, 1], begin: true, end });
+await wipe(false);
+claim("a wipe takes liquid", await until(page, () => window.studio.view.bead > 0 && window.studio.view.undo === 1));
 await input({ do: "undo" });
 claim("undo returns it", await until(page, () => window.studio.view.bead === 0 && window.studio.view.undo === 0));
+const added = await page.evaluate(() => window.studio.balance.added);
+await wipe(true);
+claim("a lifted finger leaves its liquid", await until(page, (before) => window.studio.view.undo === 1 && window.studio.view.bead === 0
+  && window.studio.balance.added > 0.98 * before, added));
+
+await input({ do: "place", source: { kind: "feed", at: [0, 0.01, 0.0003], rate: 2e-8 } });
+claim("a source can be placed", await until(page, () => window.studio.scene.placed.length === 1 && window.studio.overlay.markers.length === 1));
+await input({ do: "unplace", id: 1 });
+claim("and removed", await until(page, () => window.studio.scene.placed.length === 0));
+await input({ do: "sources", open: false });
+await input({ do: "rain", rate: 2e-4, solid: 0 });
+const wetter = await page.evaluate(() => window.studio.balance.added);
+claim("it rains by hand", await until(page, (before) => window.studio.view.rain > 0 && window.studio.balance.added > before + 2e-8, wetter));
+await input({ do: "rain", rate: 0, solid: 0 });
+
+await page.evaluate(() => window.studio.engine.send({ ask: "compare", model: "droplet" }));
+claim("another model is shown beside it", await until(page, () => window.studio.twin?.view?.ids.length > 0));
+await page.screenshot({ path: join(process.env.PICTURES, "demo-compare.png") });
+await page.evaluate(() => window.studio.engine.send({ ask: "compare", model: null }));
+claim("and taken away", await until(page, () => window.studio.twin === null));
+const drops = await page.evaluate(() => window.studio.view.ids.length);
+await input({ do: "liquid", preset: "honey" });
+claim("another liquid continues with the drops", await until(page, (before) => window.studio.scene.liquid.name === "honey"
+  && window.studio.view.ids.length > before / 2, drops));
+const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate(() => document.getElementById("save-scene").click())]);
+claim("the saved scene is the present moment", /liquid = "honey"/.test(readFileSync(await download.path(), "utf8"))
+  && readFileSync(await download.path(), "utf8").split("[[drops]]").length > drops / 2);
 await input({ do: "material", solid: 0, preset: "ptfe" });
 claim("a material changes the contact angle", await until(page, () => Math.abs(window.studio.scene.solids[0].angles[0] - 113) < 1e-6));
 await page.evaluate(() => window.studio.engine.send({ ask: "open_scene", name: "tear" }));

@@ -11,12 +11,15 @@ const MOST_STATES = 24;
 const SCENES = ["window", "merge", "streams", "tear", "masses", "adhesion", "rain-on-bunny", "collide", "window-drops"];
 
 /** @type {Sessile} */ let simulation;
+/** The same scene in another model, shown beside it. @type {Sessile | null} */ let twin = null;
 /** @type {any} */ let scene;
 /** @type {Record<string, Uint8Array> | undefined} */ let files;
 /** The scene as the page knows it. @type {any} */ let described;
-/** @type {{state: Uint8Array, bead: number}[]} */ let undo = [];
+/** @type {{state: Uint8Array, bead: number, rain: number}[]} */ let undo = [];
 /** @type {Uint8Array} */ let start;
 let [playing, factor, owed, speed, cost, ticks, generation, bead] = [true, 1, 0, 0, 0, 0, 0, 0];
+/** Rain by hand, in m/s, and its solid. */
+let [rain, rainOn] = [0, 0];
 let failed = false;
 /** @type {number | null} */ let selected = null;
 /** @type {string[]} */ let upload = [];
@@ -31,67 +34,130 @@ const show = (buffer) => thread.postMessage(buffer, [buffer]);
 async function open(name, text, given) {
   simulation = await Sessile.load(text, { files: given });
   [scene, files] = [{ name, text }, given];
-  [undo, start, wet, owed, bead, failed] = [[], simulation.save(), [], 0, 0, false];
+  [undo, start, wet, owed, bead, failed, rain] = [[], simulation.save(), [], 0, 0, false, 0];
   generation += 1;
+  compare(null);
   introduce();
 }
 
-function introduce() {
+/** Continues from the present moment with changes such as `liquid="honey"`. @param {string[]} changes */
+async function continueAs(changes) {
+  const [kept, held] = [rain, rainOn];
+  await open(scene.name, simulation.moment(changes), files);
+  setRain(kept, held);
+}
+
+/** @param {number} rate @param {number} solid */
+function setRain(rate, solid) {
+  simulation.rain(rate, solid);
+  twin?.rain(rate, solid);
+  [rain, rainOn] = [rate, solid];
+}
+
+/** Shows the present moment in another model beside this one, or not. @param {string | null} model */
+async function compare(model) {
+  twin = null;
+  if (model) {
+    twin = await Sessile.load(simulation.moment([`model="${model}"`]), { files });
+    if (rain > 0) twin.rain(rain, rainOn);
+  }
+  say({ kind: "compare", model });
+}
+
+/** Does something to both simulations; the other model may refuse it. @template T @param {(to: Sessile) => T} act @returns {T} */
+function both(act) {
+  const result = act(simulation);
+  try {
+    if (twin) act(twin);
+  } catch {
+    // What this model did, the other may refuse.
+  }
+  return result;
+}
+
+function describeScene() {
   const scenes = SCENES.map((name) => ({ name, title: name }));
   described = simulation.describe();
-  say({ kind: "scene", ...described, ...scene, generation, tick: TICK, live: true, scenes });
+  say({ ...described, ...scene, kind: "scene", generation, tick: TICK, live: true, scenes });
+}
+
+function introduce() {
+  describeScene();
+  for (let k = 0, picture = simulation.picture(0); picture; picture = simulation.picture(++k)) show(/** @type {ArrayBuffer} */ (picture.buffer));
   described.solids.forEach((/** @type {any} */ _, /** @type {number} */ solid) => show(meshMessage(solid, simulation.mesh(solid))));
 }
 
 function keep() {
-  undo.push({ state: simulation.save(), bead });
+  undo.push({ state: simulation.save(), bead, rain });
   if (undo.length > MOST_STATES) undo.shift();
 }
 
 /** Everything that a hand does; `crates/studio/src/input.rs` has the same list. @type {Record<string, (input: any) => any>} */
 const inputs = {
   gravity({ vector }) {
-    simulation.gravity(vector);
+    both((to) => to.gravity(vector));
     described = simulation.describe();
   },
-  wind: ({ vector }) => simulation.wind(vector),
-  sources: ({ open }) => simulation.sources(open),
+  wind: ({ vector }) => both((to) => to.wind(vector)),
+  rain: ({ rate, solid }) => setRain(rate, solid),
+  sources: ({ open }) => both((to) => to.sources(open)),
+  place({ source }) {
+    keep();
+    both((to) => to.place(source));
+    describeScene();
+  },
+  unplace({ id }) {
+    keep();
+    both((to) => to.unplace(id));
+    describeScene();
+  },
+  async liquid({ preset }) {
+    await continueAs([`liquid="${preset}"`]);
+  },
   add({ at, volume, velocity, begin }) {
     if (begin !== false) keep();
-    simulation.add(at, volume, velocity);
+    both((to) => to.add(at, volume, velocity));
   },
   take({ at, radius, share }) {
     keep();
-    simulation.take(at, radius, share);
+    both((to) => to.take(at, radius, share));
   },
-  wipe({ tool, path, begin }) {
+  wipe({ tool, path, normal, begin, end }) {
     if (begin) keep();
     const kind = tool.kind === "finger" ? { finger: tool.radius } : { blade: tool.half };
     for (let k = 1; k < path.length; k++) {
       const [from, to] = [path[k - 1].slice(0, 3), path[k].slice(0, 3)];
-      bead += simulation.wipe({ from, to, duration: Math.max(0, path[k][3] - path[k - 1][3]), ...kind });
+      const duration = Math.max(0, path[k][3] - path[k - 1][3]);
+      bead += both((one) => one.wipe({ from, to, duration, ...kind }));
     }
+    bead = both((one) => one.shed({ volume: bead, at: path[path.length - 1].slice(0, 3), normal, lifted: end, ...kind }));
   },
   move({ solid, by, duration, begin }) {
     if (begin) keep();
-    simulation.move(solid, by, Math.max(duration, TICK));
+    both((to) => to.move(solid, by, Math.max(duration, TICK)));
   },
   material({ solid, preset, angles }) {
     keep();
-    simulation.material(solid, angles ?? preset ?? null);
-    introduce();
+    both((to) => to.material(solid, angles ?? preset ?? null));
+    describeScene();
   },
-  model: ({ name }) => open(scene.name, scene.text.replace(/^model\s*=\s*"\w+"/m, `model = "${name}"`), files),
+  model: ({ name }) => continueAs([`model="${name}"`]),
   scene: ({ name, text }) => open(name, text),
   undo() {
     const kept = undo.pop();
     if (!kept) throw new Error("there is nothing to undo");
     simulation.restore(kept.state);
     [bead, failed] = [kept.bead, false];
+    setRain(kept.rain, rainOn);
+    compare(null);
+    describeScene();
   },
   reset() {
     simulation.restore(start);
     [undo, bead] = [[], 0];
+    setRain(0, 0);
+    compare(null);
+    describeScene();
   },
 };
 
@@ -118,7 +184,7 @@ const asks = {
   },
   speed: (ask) => void (factor = Math.min(4, Math.max(0.01, ask.factor))),
   select: (ask) => void (selected = ask.id),
-  save_scene: () => say({ kind: "saved_scene", text: scene.text }),
+  save_scene: () => say({ kind: "saved_scene", text: simulation.moment() }),
   async open_scene({ name }) {
     const answer = await fetch(`./scenes/${encodeURIComponent(name)}.toml`);
     if (!answer.ok) throw new Error(`there is no scene \`${name}\``);
@@ -137,8 +203,9 @@ const asks = {
     await open(scene.name, scene.text, files);
     if (kept) simulation.restore(kept.state);
   },
-  compare() {
-    throw new Error("comparing two models needs the program: run `sessile studio`");
+  compare: ({ model }) => compare(model),
+  save_run() {
+    throw new Error("saving a run needs the program: run `sessile studio`; save the scene instead");
   },
 };
 
@@ -146,6 +213,12 @@ function tick() {
   try {
     simulation.step(TICK);
     ticks += 1;
+    try {
+      twin?.step(TICK);
+    } catch {
+      twin = null;
+      say({ kind: "compare", model: null, text: "the other model has stopped" });
+    }
   } catch (error) {
     failed = true;
     say({ kind: "failure", text: /** @type {Error} */ (error).message });
@@ -200,8 +273,9 @@ function pass() {
       lastSlow = now;
       showSlow();
     }
-    const state = { playing, speed, generation, gravity: described.gravity, bead, cost, undo: undo.length, ticks };
+    const state = { playing, speed, generation, gravity: described.gravity, bead, cost, undo: undo.length, ticks, rain };
     show(viewMessage(simulation.view(), state));
+    if (twin) show(viewMessage(twin.view(), { ...state, twin: true }));
   }
   setTimeout(pass, Math.max(0, 1000 / 60 - (performance.now() - now)));
 }

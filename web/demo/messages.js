@@ -8,19 +8,19 @@ const SMOOTH = 0.7;
 /**
  * The present liquid and poses: a header of 80 bytes, then the arrays.
  * @param {import("./sessile.js").View} view
- * @param {{playing: boolean, speed: number, generation: number, gravity: number[], bead: number, cost: number, undo: number, ticks: number}} state
+ * @param {{playing: boolean, speed: number, generation: number, gravity: number[], bead: number, cost: number, undo: number, ticks: number, rain: number, twin?: boolean}} state
  */
 export function viewMessage({ time, drops, ids, surface, poses }, state) {
   const { positions, normals, vertexDrops, triangles, triangleSolids } = surface;
   const arrays = [poses, drops, ids, positions, normals, vertexDrops, triangles, triangleSolids];
   const buffer = new ArrayBuffer(80 + arrays.reduce((sum, array) => sum + array.byteLength, 0));
   const data = new DataView(buffer);
-  [VIEW, state.playing ? 1 : 0].forEach((value, k) => data.setUint32(4 * k, value, true));
+  [VIEW, (state.playing ? 1 : 0) | (state.twin ? 2 : 0)].forEach((value, k) => data.setUint32(4 * k, value, true));
   data.setFloat64(8, time, true);
   data.setFloat64(16, state.speed, true);
   const counts = [ids.length, positions.length / 3, triangles.length / 3, poses.length / 12, 20, state.generation];
   counts.forEach((value, k) => data.setUint32(24 + 4 * k, value, true));
-  [...state.gravity, state.bead, state.cost, 0].forEach((value, k) => data.setFloat32(48 + 4 * k, value, true));
+  [...state.gravity, state.bead, state.cost, state.rain].forEach((value, k) => data.setFloat32(48 + 4 * k, value, true));
   [state.undo, state.ticks].forEach((value, k) => data.setUint32(72 + 4 * k, value, true));
   let at = 80;
   for (const array of arrays) {

@@ -2,7 +2,7 @@
 //! window with many drops, in the three fast models.
 //!
 //! ```sh
-//! cargo run --release -p sessile-studio --example pace
+//! cargo run --release -p sessile-studio --example pace            # or: pace surface, pane, droplet
 //! ```
 
 use std::fmt::Write as _;
@@ -16,8 +16,12 @@ const FRAMES: u32 = 90;
 
 fn main() -> Result<(), String> {
     println!("| window | frames of | frames/s | slowest frame | target |\n|---|---|---|---|---|");
-    measure("500 growing drops, surface, reproduction mode", &growing_drops(500), 30.0)?;
-    for model in ["pane", "droplet"] {
+    let chosen = std::env::args().nth(1);
+    let is_wanted = |model: &str| chosen.as_deref().is_none_or(|chosen| chosen == model);
+    if is_wanted("surface") {
+        measure("500 growing drops, surface, reproduction mode", &growing_drops(500), 30.0)?;
+    }
+    for model in ["pane", "droplet"].into_iter().filter(|model| is_wanted(model)) {
         measure(&format!("20 000 drops, {model}"), &many_drops(model, 20_000), 60.0)?;
     }
     Ok(())

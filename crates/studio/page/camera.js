@@ -1,7 +1,7 @@
 // The camera: it turns around a target.
 // @ts-check
 
-import { add, cross, multiply, normalize, perspective, scale, viewMatrix } from "./vectors.js";
+import { add, cross, length, multiply, normalize, perspective, scale, sub, viewMatrix } from "./vectors.js";
 
 /** @typedef {import("./vectors.js").Vec3} Vec3 */
 
@@ -15,6 +15,8 @@ export class Camera {
     this.yaw = 0;
     this.pitch = 0.2;
     this.aspect = 1.6;
+    /** Vertical angle, in rad. */
+    this.fov = FOV;
     this.size = 0.1;
   }
 
@@ -23,6 +25,7 @@ export class Camera {
    * @param {any} scene
    */
   frame(scene) {
+    this.fov = FOV;
     /** @type {Vec3} */
     const low = [Infinity, Infinity, Infinity];
     /** @type {Vec3} */
@@ -39,6 +42,10 @@ export class Camera {
     if (!isFinite(low[0])) {
       low.fill(-0.02);
       high.fill(0.02);
+    }
+    if (scene.camera) {
+      this.like(scene.camera, Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]));
+      return;
     }
     this.target = scale(add(low, high), 0.5);
     const extent = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
@@ -62,6 +69,15 @@ export class Camera {
     }
   }
 
+  /** The scene's own camera. @param {{eye: Vec3, look_at: Vec3, fov: number}} camera @param {number} size of what it sees */
+  like({ eye, look_at, fov }, size) {
+    const back = sub(eye, look_at);
+    const distance = length(back);
+    [this.target, this.distance, this.fov, this.size] = [look_at, distance, fov, size];
+    this.yaw = Math.atan2(back[0], back[2]);
+    this.pitch = Math.asin(back[1] / distance);
+  }
+
   /** @returns {{eye: Vec3, right: Vec3, up: Vec3, forward: Vec3}} */
   axes() {
     const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
@@ -77,7 +93,7 @@ export class Camera {
   matrices() {
     const { eye, right, up, forward } = this.axes();
     const near = Math.max(this.distance * 0.02, 1e-4);
-    const projection = perspective(FOV, this.aspect, near, this.distance * 20 + this.size * 10);
+    const projection = perspective(this.fov, this.aspect, near, this.distance * 20 + this.size * 10);
     return { eye, right, up, forward, viewProjection: multiply(projection, viewMatrix(eye, right, up, forward)) };
   }
 
@@ -90,7 +106,7 @@ export class Camera {
   /** Moves across the view by shares of its height. @param {number} x @param {number} y */
   pan(x, y) {
     const { right, up } = this.axes();
-    const span = 2 * this.distance * Math.tan(FOV / 2);
+    const span = 2 * this.distance * Math.tan(this.fov / 2);
     this.target = add(this.target, add(scale(right, -x * span), scale(up, y * span)));
   }
 
@@ -107,7 +123,7 @@ export class Camera {
    */
   ray(x, y) {
     const { eye, right, up, forward } = this.axes();
-    const t = Math.tan(FOV / 2);
+    const t = Math.tan(this.fov / 2);
     const direction = normalize(add(forward, add(scale(right, x * t * this.aspect), scale(up, y * t))));
     return { origin: eye, direction };
   }

@@ -1,7 +1,7 @@
 // Shaders of the drops: a cap per instance, or triangle surfaces.
 // @ts-check
 
-import { DROP_INPUT, ENVIRONMENT, FRESNEL, HEADER } from "./shaders.js";
+import { DROP_INPUT, ENVIRONMENT, FRESNEL, HEADER, LIGHTS } from "./shaders.js";
 
 /** What the fragment shader gets to know of a drop. */
 const SHAPE = `vec3 vPoint, vNormal;
@@ -85,18 +85,21 @@ void main() {
  * base: inside of the outline the lit solid is seen there, or through glass the environment; outside
  * of it (overhangs, drops in flight) the line leaves through the sphere of the cap.
  */
-export const DROP_FRAGMENT = `${HEADER}${ENVIRONMENT}${FRESNEL}${SHAPE_IN}
+export const DROP_FRAGMENT = `${HEADER}${ENVIRONMENT}${LIGHTS}${FRESNEL}${SHAPE_IN}
 out vec4 color;
 uniform mat4 uViewProjection;
-uniform vec3 uEye, uTint;
-uniform sampler2D uBase;
+uniform vec3 uEye, uAbsorption;
+/** Color of an opaque liquid; w: 0 clear, 1 opaque, 2 a metal. */
+uniform vec4 uOpaque;
+/** The solids in air, and as seen through liquid on them. */
+uniform sampler2D uBase, uUnder;
 uniform float uIndex;
 uniform int uContactLine, uIsSurface;
 
 /** The environment, blurred as much as the pixel is wide. */
 vec3 look(vec3 d, float least) {
   float spread = max(length(dFdx(d)), length(dFdy(d)));
-  return environment(d, clamp(log2(spread * 163.0 + 1e-6), least, 8.0));
+  return environment(d, clamp(log2(spread * 163.0 + 1e-6), least, 9.0));
 }
 
 void main() {
@@ -105,9 +108,7 @@ void main() {
   if (dot(n, sight) > -0.02) n = normalize(n - sight * (dot(n, sight) + 0.02));
   float cosine = -dot(n, sight);
   vec3 inside = refract(sight, n, 1.0 / uIndex);
-  float f0 = (uIndex - 1.0) / (uIndex + 1.0);
-  f0 *= f0;
-  float mirrors = fresnel(f0, cosine);
+  float mirrors = fresnel(cosine, 1.0 / uIndex);
   bool onSolid = dot(vUp, vUp) > 0.5;
 
   // Where the bent line of sight meets the plane of the base.
@@ -128,25 +129,26 @@ void main() {
   if (dot(out1, out1) < 0.5) out1 = reflect(inside, -leaving);
   // The way out through glass below.
   vec3 out2 = refract(inside, vUp, uIndex);
-  bool isTotal = dot(out2, out2) < 0.5;
-  if (isTotal) out2 = reflect(inside, vUp);
+  if (dot(out2, out2) < 0.5) out2 = reflect(inside, vUp);
 
   vec4 seen = uViewProjection * vec4(foot, 1.0);
   vec2 at = seen.xy / max(seen.w, 1e-6) * 0.5 + 0.5;
   vec2 dx = dFdx(at), dy = dFdy(at);
+  at = clamp(at, 0.001, 0.999);
   vec3 throughGlass = look(out2, 0.0);
   vec3 throughSide = look(out1, 0.0);
   vec3 mirrored = reflect(sight, n);
   vec3 mirror = look(mirrored, 0.0);
-  vec3 base = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
 
-  vec3 through = hits ? (vGlass == 1 ? throughGlass : base) : throughSide;
-  if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, clamp(at, 0.001, 0.999), dx, dy).rgb;
+  vec3 through = hits ? (vGlass == 1 ? throughGlass : textureGrad(uUnder, at, dx, dy).rgb) : throughSide;
+  if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, at, dx, dy).rgb;
   float path = hits ? reach : 2.0 * vShape.w * cosine;
-  through *= exp(-uTint * min(path, 0.02));
+  through *= exp(-uAbsorption * min(path, 0.02));
+  if (uOpaque.w > 0.5) through = uOpaque.rgb * diffuseLight(vPoint, n);
   vec3 c = mix(through, mirror, mirrors);
-  float glint = pow(max(dot(mirrored, uSun), 0.0), 220.0);
-  c += vec3(1.0, 0.96, 0.88) * glint * (0.3 + mirrors) * 9.0;
-  if (uContactLine == 1 && vRim > 0.93) c = mix(c, vec3(1.0, 0.3, 0.05), 0.85);
+  if (uOpaque.w > 1.5) c = mirror * (uOpaque.rgb + (1.0 - uOpaque.rgb) * pow(1.0 - cosine, 5.0));
+  // The sun's image is smaller than a pixel.
+  c += uSunLight * mirrors * highlight(n, -sight, uSun, 0.04) * 0.5;
+  if (uContactLine == 1 && vRim > 0.93) c = mix(c, vec3(1.0, 0.3, 0.05) / uExposure, 0.85);
   color = vec4(toneMap(c), 1.0);
 }`;

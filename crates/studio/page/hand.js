@@ -93,9 +93,8 @@ export class Hand {
     return best;
   }
 
-  /** The drop on a ray. @param {{origin: Vec3, direction: Vec3}} ray @returns {number | null} */
-  pickDrop(ray) {
-    const view = this.studio.view();
+  /** The drop on a ray. @param {{origin: Vec3, direction: Vec3}} ray @param {import("./protocol.js").View | null} view @returns {number | null} */
+  pickDrop(ray, view = this.studio.view()) {
     if (!view) return null;
     let [best, id] = [Infinity, /** @type {number | null} */ (null)];
     for (const drop of this.overlay.places(view)) {
@@ -328,7 +327,7 @@ export class Hand {
     const gesture = this.gesture;
     if (gesture?.kind === "wipe") {
       const { right } = this.camera.axes();
-      const reach = 0.35 * this.camera.distance * Math.tan((16 * Math.PI) / 180);
+      const reach = 0.35 * this.camera.distance * Math.tan(this.camera.fov / 2);
       gesture.heading = right;
       for (let k = 0; k <= 20; k++) gesture.path.push([...add(gesture.last, scale(right, (k / 10 - 1) * reach)), now + k * 0.02]);
       gesture.path.shift();

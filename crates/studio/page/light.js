@@ -1,25 +1,28 @@
-// Light at and around the base of a drop, for parallel light of 17 directions, made once.
+// Light at and around the base of a drop, for parallel light of 9 directions and 5 contact angles, made once.
 // @ts-check
 
 const SIDE = 64;
-const LAYERS = 17;
+const TILTS = 9;
+/** Contact angles, in degrees. */
+const ANGLES = [20, 50, 80, 110, 140];
+const LAYERS = TILTS * ANGLES.length;
 /** Half width of the table, in base radii. */
 const SPAN = 2.5;
-const RAYS = 300;
-/** Height of the drop over its base radius: a contact angle of about 75°. */
-const HEIGHT = 0.77;
+const RAYS = 200;
 
 /**
  * Sends parallel rays through a spherical cap and counts where they meet the base plane. The light
- * lies over +x; layer k is 85° k/16 off the normal. A value of 85 is the light without a drop.
+ * lies over +x; layer 9 a + k is that of contact angle a, with light 85° k/8 off the normal. A value of 85 is the light without a drop.
  * @param {number} index refractive index
  */
 export function makeLight(index) {
   const data = new Uint8Array(SIDE * SIDE * LAYERS);
-  const sphere = (1 + HEIGHT * HEIGHT) / (2 * HEIGHT);
-  const middle = HEIGHT - sphere;
   for (let layer = 0; layer < LAYERS; layer++) {
-    const tilt = (layer / 16) * 1.4835;
+    // Height over base radius.
+    const height = Math.tan((ANGLES[Math.floor(layer / TILTS)] * Math.PI) / 360);
+    const sphere = (1 + height * height) / (2 * height);
+    const middle = height - sphere;
+    const tilt = ((layer % TILTS) / (TILTS - 1)) * 1.4835;
     const [sin, cos] = [Math.sin(tilt), Math.cos(tilt)];
     const counts = new Float32Array(SIDE * SIDE);
     const step = (2 * SPAN * 1.2) / RAYS;

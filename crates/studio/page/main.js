@@ -12,6 +12,8 @@ import { Renderer } from "./renderer.js";
 
 /** Longest time for which places are carried on by their velocity, in s. */
 const MOST_AHEAD = 0.05;
+/** Time without a view after which the page says so, in s. */
+const BUSY = 2;
 
 class Studio {
   constructor() {
@@ -19,6 +21,7 @@ class Studio {
     this.camera = new Camera();
     this.renderer = new Renderer(this.canvas);
     this.overlay = new Overlay(element("overlay"));
+    this.twinOverlay = new Overlay(element("twin-overlay"));
     /** @type {import("./protocol.js").View | null} */
     this.view = null;
     /** The last volume balance, in m³. @type {any} */
@@ -32,13 +35,20 @@ class Studio {
     this.twinRenderer = null;
     /** @type {any[]} */
     this.meshes = [];
+    /** What came of the scene's look, by kind and solid. @type {Map<string, any>} */
+    this.pictures = new Map();
+    /** @type {number | null} */
+    this.selected = null;
+    /** The run whose drop is selected. */
+    this.selectedRun = 0;
     this.engine = new Connection((buffer) => this.hearBinary(buffer), (message) => this.hear(message), (open) => this.connected(open));
     this.hand = new Hand(this.canvas, this.camera, this.renderer, this.overlay, this.engine, {
       view: () => this.view, select: (id) => this.select(id), used: () => this.closeHints(),
       source: (hit) => this.panels.sources.at(hit),
     });
     this.panels = new Panels(this.engine, this);
-    this.player = new Player(this.engine, (id) => this.select(id));
+    this.player = new Player(this.engine, (id, run) => this.select(id, run));
+    element("twin").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.selectInTwin(event));
     this.canvas.addEventListener("webglcontextlost", (/** @type {Event} */ event) => {
       event.preventDefault();
       this.notice("the graphics card was lost; waiting for it");
@@ -48,12 +58,20 @@ class Studio {
     this.canvas.addEventListener("focus", () => { element("cross").hidden = !this.canvas.matches(":focus-visible"); });
     this.canvas.addEventListener("blur", () => { element("cross").hidden = true; });
     this.hints();
+    setInterval(() => this.watch(), 500);
     requestAnimationFrame((now) => this.draw(now));
   }
 
   /** @param {boolean} open */
   connected(open) {
     if (!open) this.notice("the engine does not answer; trying again");
+  }
+
+  /** Views come all the time, also of a session that is paused: without them a step takes long. */
+  watch() {
+    const waits = this.view && !this.isRun && this.engine.open && !document.hidden ? (performance.now() - this.view.arrived) / 1000 : 0;
+    element("busy").hidden = waits < BUSY;
+    if (waits >= BUSY) element("busy").textContent = `The engine has been computing one step for ${Math.round(waits)} s: this scene is slow, or a force is very large.`;
   }
 
   /** @param {ArrayBuffer} buffer */
@@ -72,7 +90,19 @@ class Studio {
     } else if (message.kind === "mesh") {
       this.meshes[message.solid] = message;
       this.renderer.setMesh(message.solid, message.triangles, message.corners);
-    } else this.renderer.setWet(message);
+    } else if (message.kind === "picture") this.setPicture(message);
+    else (message.run > 0 ? this.twinRenderer : this.renderer)?.setWet(message);
+  }
+
+  /** @param {any} picture */
+  setPicture(picture) {
+    if (picture.run > 0) {
+      this.twinRenderer?.setPicture(picture);
+      return;
+    }
+    this.pictures.set(`${picture.what} ${picture.solid}`, picture);
+    this.renderer.setPicture(picture);
+    if (!this.isRun) this.twin?.renderer.setPicture(picture);
   }
 
   /** @param {any} message */
@@ -87,7 +117,7 @@ class Studio {
         this.panels.showBalance(message);
         break;
       case "selected":
-        if (message.id === this.overlay.selected) this.panels.showSelected(message);
+        if (message.id === this.selected && (message.run ?? 0) === this.selectedRun) this.panels.showSelected(message);
         break;
       case "saved_scene":
         save(new Blob([message.text], { type: "application/toml" }), "scene.toml");
@@ -128,6 +158,7 @@ class Studio {
     const isNew = !this.scene || this.scene.generation !== scene.generation || this.scene.name !== scene.name;
     const same = this.scene && this.scene.solids.length === scene.solids.length
       && this.scene.solids.every((/** @type {any} */ s, /** @type {number} */ k) => s.name === scene.solids[k].name);
+    if (isNew) this.pictures.clear();
     this.scene = scene;
     this.isRun = !scene.live;
     this.renderer.setScene(scene);
@@ -138,6 +169,7 @@ class Studio {
       this.select(null);
     }
     const large = scene.solids.find((/** @type {any} */ solid) => !solid.shown);
+    if (isNew && scene.problem) this.notice(`shown with built-in looks: ${scene.problem}`);
     if (large) this.notice(`${large.name} has ${large.triangles} triangles, too many to draw; the simulation uses all of them`);
   }
 
@@ -156,6 +188,7 @@ class Studio {
     this.twin = this.makeTwin();
     this.twin.renderer.setScene(this.scene);
     this.meshes.forEach((mesh) => mesh && this.twinRenderer?.setMesh(mesh.solid, mesh.triangles, mesh.corners));
+    this.pictures.forEach((picture) => this.twinRenderer?.setPicture(picture));
   }
 
   makeTwin() {
@@ -180,6 +213,7 @@ class Studio {
     this.renderer.build();
     if (this.scene) this.renderer.setScene(this.scene);
     this.meshes.forEach((mesh) => mesh && this.renderer.setMesh(mesh.solid, mesh.triangles, mesh.corners));
+    this.pictures.forEach((picture) => this.renderer.setPicture(picture));
   }
 
   /** @param {string} name */
@@ -200,11 +234,20 @@ class Studio {
     this.engine.send({ ask: "play", playing });
   }
 
-  /** @param {number | null} id */
-  select(id) {
-    this.overlay.selected = id;
+  /** @param {number | null} id @param {number} [run] */
+  select(id, run = 0) {
+    [this.selected, this.selectedRun] = [id, run];
+    [this.overlay.selected, this.twinOverlay.selected] = [run === 0 ? id : null, run === 0 ? null : id];
     element("selected").hidden = id === null;
-    this.engine.send({ ask: "select", id });
+    this.engine.send(this.isRun ? { ask: "select", id, run } : { ask: "select", id });
+  }
+
+  /** A click into the second of two runs. @param {PointerEvent} event */
+  selectInTwin(event) {
+    if (!this.isRun || !this.twin?.view) return;
+    const box = element("twin").getBoundingClientRect();
+    const ray = this.camera.ray(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+    this.select(this.hand.pickDrop(ray, this.twin.view), 1);
   }
 
   /** @param {number} now */
@@ -219,6 +262,7 @@ class Studio {
     this.renderer.draw(this.view, this.camera, ahead);
     if (this.twin?.view) this.twin.renderer.draw(this.twin.view, this.camera, ahead);
     this.overlay.draw(this.view, this.camera);
+    if (this.twin?.view) this.twinOverlay.draw(this.twin.view, this.camera);
     this.panels.showView({ ...this.view, playing: this.isRun ? this.player.playing : this.view.playing });
     const surfaces = new Set(this.view.vertexDrops).size;
     element("count").value = `${this.view.ids.length + surfaces} drops`;

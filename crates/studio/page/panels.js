@@ -6,6 +6,9 @@ import { TOOLS } from "./hand.js";
 import { Sources } from "./sources.js";
 import { add, dot, normalize, scale } from "./vectors.js";
 
+/** Time for which the help of a tool is shown, in ms. */
+const TIP = 6000;
+
 /** A volume with a unit. @param {number} v in m³ */
 export function volumeText(v) {
   const microliters = v * 1e9;
@@ -63,7 +66,14 @@ export class Panels {
       button.setAttribute("aria-checked", String(used));
       button.tabIndex = used ? 0 : -1;
     }
-    element("help-tool").textContent = TOOLS.find((tool) => tool.name === name)?.help ?? "";
+    const help = TOOLS.find((tool) => tool.name === name)?.help ?? "";
+    element("help-tool").textContent = help;
+    // What the tool does, for a while; not at the start, where the hints are.
+    const tip = element("tip");
+    tip.hidden = !this.studio.scene;
+    tip.textContent = help;
+    clearTimeout(this.tipTimer);
+    this.tipTimer = setTimeout(() => { tip.hidden = true; }, TIP);
   }
 
   time() {
@@ -250,6 +260,7 @@ export class Panels {
       const button = document.createElement("button");
       const picture = document.createElement("canvas");
       [picture.width, picture.height] = [128, 68];
+      picture.setAttribute("aria-hidden", "true");
       drawDrop(picture, material.angles[0], material.angles[2]);
       const [a, , r] = material.angles.map(Math.round);
       button.title = `${material.title}: advancing ${a}°, receding ${r}°`;

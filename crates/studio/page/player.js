@@ -14,7 +14,7 @@ const CURVES = [
 const COLORS = ["#1769aa", "#d9480f"];
 
 export class Player {
-  /** @param {import("./protocol.js").Connection} engine @param {(id: number | null) => void} select */
+  /** @param {import("./protocol.js").Connection} engine @param {(id: number | null, run: number) => void} select */
   constructor(engine, select) {
     this.engine = engine;
     this.select = select;
@@ -128,17 +128,29 @@ export class Player {
       box.addEventListener("click", (event) => {
         const area = box.getBoundingClientRect();
         const share = (((event.clientX - area.left) / area.width) * width - left) / (width - 2 * left);
-        const run = this.longest;
-        const index = Math.round(Math.max(0, Math.min(1, share)) * (run.frames.length - 1));
+        const longest = this.longest;
+        const index = Math.round(Math.max(0, Math.min(1, share)) * (longest.frames.length - 1));
         this.playing = false;
         this.show(index);
-        const id = this.runs[0]?.measures[index]?.largest?.id;
-        this.select(typeof id === "number" ? id : null);
+        this.selectNearest(curve, 1 - (((event.clientY - area.top) / area.height) * height - top) / (height - top - 6), low, high);
       });
       return box;
     };
     element("plots").replaceChildren(...CURVES.map(svg).filter((box) => box !== null));
     this.mark();
+  }
+
+  /** Selects the largest drop of the run whose curve is nearest to a click. @param {any} curve @param {number} share @param {number} low @param {number} high */
+  selectNearest(curve, share, low, high) {
+    let [best, id, number] = [Infinity, /** @type {number | null} */ (null), 0];
+    this.runs.forEach((run, r) => {
+      const row = run?.measures.reduce((/** @type {any} */ near, /** @type {any} */ m) => (
+        !near || Math.abs(m.time - this.time) < Math.abs(near.time - this.time) ? m : near), null);
+      if (typeof row?.largest?.id !== "number") return;
+      const off = Math.abs((high > low ? (curve.of(row) - low) / (high - low) : 0.5) - share);
+      if (off < best) [best, id, number] = [off, row.largest.id, r];
+    });
+    this.select(id, number);
   }
 
   mark() {

@@ -70,7 +70,8 @@ function readView(buffer) {
  * @param {ArrayBuffer} buffer
  * @returns {{kind: "view", view: View}
  *   | {kind: "mesh", solid: number, run: number, triangles: number, corners: Float32Array}
- *   | {kind: "wet", solid: number, width: number, height: number, row: number, rows: number, pixels: Uint8Array}
+ *   | {kind: "picture", what: string, solid: number, run: number, width: number, height: number, texels: any}
+ *   | {kind: "wet", solid: number, run: number, width: number, height: number, row: number, rows: number, pixels: Uint8Array}
  *   | null}
  */
 export function readBinary(buffer) {
@@ -82,9 +83,14 @@ export function readBinary(buffer) {
       return { kind: "mesh", solid: head[1], run: head[3], triangles: head[2], corners: new Float32Array(buffer, 16, head[2] * 24) };
     case 3:
       return {
-        kind: "wet", solid: head[1], width: head[2], height: head[3], row: head[4], rows: head[5],
+        kind: "wet", solid: head[1] & 0xffff, run: head[1] >>> 16, width: head[2], height: head[3], row: head[4], rows: head[5],
         pixels: new Uint8Array(buffer, 24),
       };
+    case 4: {
+      const what = ["texture", "environment", "backdrop"][head[1]];
+      const texels = what === "environment" ? new Uint16Array(buffer, 24) : new Uint8Array(buffer, 24);
+      return { kind: "picture", what, solid: head[2], run: head[3], width: head[4], height: head[5], texels };
+    }
     default:
       return null;
   }

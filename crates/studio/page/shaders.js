@@ -1,4 +1,4 @@
-// Shaders of the environment, the solids and the light under drops.
+// Shaders of the background, the solids and the light under drops.
 // @ts-check
 
 export const HEADER = `#version 300 es
@@ -8,24 +8,119 @@ precision highp sampler2D;
 precision highp sampler2DArray;
 `;
 
-/** Directions to texture coordinates of the environment and back. */
+/**
+ * Light from infinity, by direction: the environment, or in front of the camera the backdrop. Level
+ * 0 of the environment has 163 texels per radian.
+ */
 export const ENVIRONMENT = `
-uniform sampler2D uEnvironment;
-uniform vec3 uSun;
-vec2 environmentAt(vec3 d) {
-  return vec2(atan(d.x, -d.z) * 0.15915494 + 0.5, acos(clamp(d.y, -1.0, 1.0)) * 0.31830989);
+uniform sampler2D uEnvironment, uBackdrop;
+uniform mat3 uAxes;
+uniform vec2 uSpan, uCover;
+/** Radiance of the backdrop's white (0 without one), and its levels above the environment's. */
+uniform vec2 uPhoto;
+uniform float uExposure;
+uniform int uDisplay;
+vec3 backdrop(vec2 place, float lod) {
+  vec2 at = clamp(vec2(0.5 + 0.5 * place.x * uCover.x, 0.5 - 0.5 * place.y * uCover.y), 0.001, 0.999);
+  return textureLod(uBackdrop, at, lod).rgb * uPhoto.x;
 }
-vec3 environment(vec3 d, float lod) { return textureLod(uEnvironment, environmentAt(d), lod).rgb; }
+vec3 environment(vec3 d, float lod) {
+  if (uPhoto.x > 0.0) {
+    vec3 p = d * uAxes;
+    if (p.z > 0.05) return backdrop(p.xy / (p.z * uSpan), max(0.0, lod + uPhoto.y));
+  }
+  vec2 at = vec2(atan(d.x, -d.z) * 0.15915494, acos(clamp(d.y, -1.0, 1.0)) * 0.31830989);
+  return textureLod(uEnvironment, at, lod).rgb;
+}
+vec3 encode(vec3 c) {
+  return mix(12.92 * c, 1.055 * pow(max(c, 1e-6), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+}
+/** The shoulder of crates/render/src/tone_map.rs (khronos2024). */
+vec3 filmic(vec3 c) {
+  float peak = max(c.r, max(c.g, c.b));
+  if (peak <= 0.76) return c;
+  float compressed = 1.0 - 0.0576 / (peak - 0.52);
+  float white = 1.0 - 1.0 / (0.15 * (peak - compressed) + 1.0);
+  return mix(c * (compressed / peak), vec3(compressed), white);
+}
+float sigmoid(float x) {
+  float middle = 10.0 / 16.5, gray = 0.458703;
+  vec2 ends = x < middle ? vec2(middle, gray) : vec2(1.0 - middle, 1.0 - gray);
+  float d = pow(pow(ends.y, -1.5) - pow(2.4 * ends.x, -1.5), -1.0 / 1.5);
+  float t = 2.4 * (x - middle) / d;
+  return max(gray + d * t / pow(1.0 + pow(abs(t), 1.5), 1.0 / 1.5), 0.0);
+}
+/** crates/render/src/agx.rs. */
+vec3 agx(vec3 c) {
+  mat3 inset = mat3(0.842342, 0.042328, 0.042376, 0.078434, 0.878506, 0.078434, 0.079224, 0.079166, 0.87919);
+  vec3 x = clamp((log2(max(inset * c / 0.18, 1e-9)) + 10.0) / 16.5, 0.0, 1.0);
+  vec3 toned = pow(vec3(sigmoid(x.r), sigmoid(x.g), sigmoid(x.b)), vec3(2.2));
+  return clamp(inverse(inset) * toned, 0.0, 1.0);
+}
+/** Exposed light as the display shows it: standard, filmic, AgX, raw, or before a backdrop. */
 vec3 toneMap(vec3 c) {
-  c = c * 1.05;
-  c = c * (1.0 + c / 6.0) / (0.75 + c);
-  return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
+  c = min(c * uExposure, 1e6);
+  if (uDisplay == 3) return min(c, 1.0);
+  if (uDisplay == 4) return encode(min(c, 1.0));
+  if (uDisplay == 2) return encode(agx(c));
+  return encode(uDisplay == 0 ? c / max(1.0, max(c.r, max(c.g, c.b))) : filmic(c));
 }
 `;
 
-/** Fresnel reflection by Schlick's approximation. */
+/** Diffuse light by spherical harmonics, the sun, and up to four area lights. */
+export const LIGHTS = `
+uniform vec3 uHarmonics[9];
+uniform vec3 uSun, uSunLight;
+uniform int uAreas;
+uniform vec3 uAreaCenter[4], uAreaNormal[4], uAreaPower[4];
+/** Radiance of a white diffuse surface in the environment. */
+vec3 ambient(vec3 n) {
+  return max(vec3(0.0), uHarmonics[0] * 0.282095 + 0.488603 * (uHarmonics[1] * n.y + uHarmonics[2] * n.z + uHarmonics[3] * n.x)
+    + 1.092548 * (uHarmonics[4] * n.x * n.y + uHarmonics[5] * n.y * n.z + uHarmonics[7] * n.x * n.z)
+    + uHarmonics[6] * 0.315392 * (3.0 * n.z * n.z - 1.0) + uHarmonics[8] * 0.546274 * (n.x * n.x - n.y * n.y));
+}
+/** Direction to a light, and its irradiance on a surface that faces it; light −1 is the sun. */
+vec3 lightAt(int k, vec3 point, out vec3 towards) {
+  towards = uSun;
+  if (k < 0) return uSunLight;
+  vec3 way = uAreaCenter[k] - point;
+  towards = normalize(way);
+  return uAreaPower[k] * max(-dot(towards, uAreaNormal[k]), 0.0) / dot(way, way);
+}
+/** The same as ambient() with the sun and the area lights. */
+vec3 diffuseLight(vec3 point, vec3 n) {
+  vec3 sum = ambient(n), towards;
+  for (int k = -1; k < uAreas; k++) sum += lightAt(k, point, towards) * max(dot(n, towards), 0.0) * 0.31830989;
+  return sum;
+}
+/** Highlight of the sun or an area light: GGX with Smith's masking. */
+float highlight(vec3 n, vec3 toEye, vec3 towards, float alpha) {
+  vec3 h = normalize(towards + toEye);
+  float a = max(alpha, 0.03), a2 = a * a;
+  float nh = max(dot(n, h), 0.0), nl = max(dot(n, towards), 0.0), nv = max(dot(n, toEye), 1e-3);
+  float d = nh * nh * (a2 - 1.0) + 1.0;
+  float masks = nl * sqrt(a2 + (1.0 - a2) * nv * nv) + nv * sqrt(a2 + (1.0 - a2) * nl * nl);
+  return a2 / (3.14159265 * d * d) * 0.5 / max(masks, 1e-4) * nl;
+}
+/** Share of light that a rough surface mirrors (karis2013). */
+vec3 mirrorShare(vec3 f0, float alpha, float cosine) {
+  vec4 r = sqrt(alpha) * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+  float a = min(r.x * r.x, exp2(-9.28 * cosine)) * r.x + r.y;
+  return f0 * (r.z - 1.04 * a) + (r.w + 1.04 * a) * clamp(50.0 * f0.g, 0.0, 1.0);
+}
+/** Level of the environment that is as blurred as a lobe of this width. */
+float lobeLevel(float alpha) { return clamp(log2(alpha * 220.0 + 1e-6), 0.0, 9.0); }
+`;
+
+/** Reflectance of a smooth dielectric; the ratio is that of the indices, near over far. */
 export const FRESNEL = `
-float fresnel(float f0, float cosine) { return f0 + (1.0 - f0) * pow(1.0 - cosine, 5.0); }
+float fresnel(float cosine, float ratio) {
+  float sine2 = ratio * ratio * (1.0 - cosine * cosine);
+  if (sine2 >= 1.0) return 1.0;
+  float far = sqrt(1.0 - sine2);
+  float s = (ratio * cosine - far) / (ratio * cosine + far), p = (ratio * far - cosine) / (ratio * far + cosine);
+  return 0.5 * (s * s + p * p);
+}
 `;
 
 /** What a vertex shader knows of a drop: twenty numbers per instance, as `crates/model/src/view.rs` lists them. */
@@ -59,73 +154,29 @@ void main() {
   gl_Position = vec4(vAt * 2.0 - 1.0, 0.999999, 1.0);
 }`;
 
-/** A garden or a studio, made once. Noise comes from a texture, which is the same everywhere. */
-export const MAKE_ENVIRONMENT = `${HEADER}
-in vec2 vAt;
-out vec4 color;
-uniform sampler2D uNoise;
-uniform int uKind;
-uniform vec3 uSun;
-float noise(vec2 p) {
-  // Smooth between the texels.
-  vec2 q = p * 64.0 - 0.5, f = fract(q);
-  q = floor(q) + f * f * (3.0 - 2.0 * f);
-  return texture(uNoise, (q + 0.5) / 64.0).r;
-}
-float fractal(vec2 p) {
-  return 0.5 * noise(p) + 0.25 * noise(p * 2.03) + 0.125 * noise(p * 4.1) + 0.0625 * noise(p * 8.3);
-}
-vec3 garden(vec3 d, vec2 at) {
-  float up = d.y;
-  vec3 sky = mix(vec3(0.86, 0.93, 1.0), vec3(0.25, 0.48, 0.88), smoothstep(0.0, 0.8, up)) * 1.25;
-  float cloud = smoothstep(0.40, 0.56, fractal(vec2(at.x * 0.5, at.y * 1.1)));
-  sky = mix(sky, vec3(1.35, 1.34, 1.32), cloud * smoothstep(0.02, 0.3, up) * 0.75);
-  // A line of trees, a hedge in the sun, and a meadow.
-  float crowns = 0.10 + 0.34 * (fractal(vec2(at.x * 0.35, 0.31)) - 0.32) + 0.10 * (noise(vec2(at.x * 1.3, 0.7)) - 0.5);
-  float leaf = fractal(at * vec2(1.2, 0.9));
-  vec3 trees = mix(vec3(0.02, 0.075, 0.02), vec3(0.16, 0.36, 0.07), smoothstep(0.36, 0.58, leaf));
-  float hedge = 0.02 + 0.03 * noise(vec2(at.x * 0.8, 0.15));
-  vec3 sunny = mix(vec3(0.13, 0.32, 0.05), vec3(0.42, 0.62, 0.14), smoothstep(0.4, 0.56, fractal(at * vec2(1.7, 2.2) + 0.4)));
-  vec3 meadow = mix(vec3(0.17, 0.33, 0.05), vec3(0.5, 0.6, 0.17), smoothstep(0.38, 0.58, fractal(at * vec2(0.9, 2.0))));
-  meadow *= mix(1.1, 0.6, smoothstep(-0.1, -0.9, up));
-  float path = smoothstep(0.022, 0.01, abs(at.x - 0.52 - 0.10 * (up + 0.25)) * (1.0 + 2.0 * up)) * step(up, -0.05);
-  vec3 ground = mix(meadow, vec3(0.68, 0.6, 0.47), path * 0.8);
-  vec3 c = mix(ground, sunny, smoothstep(-0.045, -0.03, up));
-  float flowers = smoothstep(0.78, 0.86, noise(at * vec2(4.1, 5.3))) * smoothstep(-0.16, -0.04, up) * step(up, 0.03);
-  c = mix(c, vec3(0.85, 0.13, 0.2), flowers);
-  c = mix(c, trees, smoothstep(hedge - 0.01, hedge + 0.01, up));
-  return mix(c, sky, smoothstep(crowns - 0.012, crowns + 0.012, up));
-}
-vec3 room(vec3 d, vec2 at) {
-  vec3 wall = mix(vec3(0.2, 0.21, 0.24), vec3(0.42, 0.44, 0.47), smoothstep(-0.6, 0.9, d.y));
-  float window = smoothstep(0.02, 0.0, max(abs(at.x - 0.3) - 0.06, abs(d.y - 0.45) - 0.22));
-  window += smoothstep(0.02, 0.0, max(abs(at.x - 0.72) - 0.09, abs(d.y - 0.5) - 0.18));
-  float bar = smoothstep(0.003, 0.006, min(abs(at.x - 0.3), abs(d.y - 0.45)));
-  vec3 c = mix(wall, vec3(4.2, 4.4, 4.8) * bar, clamp(window, 0.0, 1.0));
-  vec3 floor_ = vec3(0.22, 0.17, 0.13) * (0.8 + 0.4 * noise(at * vec2(1.0, 4.0)));
-  return mix(c, floor_, smoothstep(-0.15, -0.35, d.y));
-}
-void main() {
-  float phi = (vAt.x - 0.5) * 6.2831853, theta = vAt.y * 3.14159265;
-  vec3 d = vec3(sin(theta) * sin(phi), cos(theta), -sin(theta) * cos(phi));
-  vec3 c = uKind == 0 ? garden(d, vAt) : room(d, vAt);
-  float s = max(dot(d, uSun), 0.0);
-  c += vec3(1.0, 0.93, 0.8) * (26.0 * smoothstep(0.9985, 0.9995, s) + 0.35 * pow(s, 60.0));
-  color = vec4(c, 1.0);
-}`;
-
-/** The environment behind everything, out of focus. */
+/** What is behind everything. Alpha is the luminance that exposure aims at. */
 export const BACKGROUND = `${HEADER}${ENVIRONMENT}
 in vec2 vAt;
-out vec4 color;
-uniform vec3 uRight, uUp, uForward;
-uniform vec2 uSpan;
-uniform float uBlur;
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 under;
+/** The environment by cubic B-splines: its texels are large on the screen. */
+vec3 smoothEnvironment(vec3 d) {
+  vec2 size = vec2(textureSize(uEnvironment, 0));
+  vec2 at = vec2(atan(d.x, -d.z) * 0.15915494, acos(clamp(d.y, -1.0, 1.0)) * 0.31830989) * size - 0.5;
+  vec2 f = fract(at), base = floor(at);
+  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w3 = f * f * f / 6.0;
+  vec2 w1 = (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0, w2 = 1.0 - w0 - w1 - w3;
+  vec2 low = w0 + w1, high = w2 + w3;
+  vec2 a = (base - 0.5 + w1 / low) / size, b = (base + 1.5 + w3 / high) / size;
+  return low.y * (low.x * textureLod(uEnvironment, a, 0.0).rgb + high.x * textureLod(uEnvironment, vec2(b.x, a.y), 0.0).rgb)
+    + high.y * (low.x * textureLod(uEnvironment, vec2(a.x, b.y), 0.0).rgb + high.x * textureLod(uEnvironment, b, 0.0).rgb);
+}
 void main() {
-  vec2 p = (vAt * 2.0 - 1.0) * uSpan;
-  vec3 d = normalize(uForward + uRight * p.x + uUp * p.y);
-  vec3 c = environment(d, uBlur) * 0.6 + environment(d, uBlur + 1.0) * 0.4;
-  color = vec4(c, 1.0);
+  vec2 p = vAt * 2.0 - 1.0;
+  vec3 d = normalize(uAxes * vec3(p * uSpan, 1.0));
+  vec3 c = uPhoto.x > 0.0 ? backdrop(p, 0.0) : smoothEnvironment(d);
+  color = vec4(c, 0.22);
+  under = color;
 }`;
 
 export const SOLID_VERTEX = `${HEADER}
@@ -133,98 +184,111 @@ layout(location = 0) in vec3 aPosition;
 layout(location = 1) in vec3 aNormal;
 layout(location = 2) in vec2 aAt;
 uniform mat4 uViewProjection, uPose;
-out vec3 vPoint, vNormal, vRest;
+out vec3 vPoint, vNormal;
 out vec2 vUv;
 void main() {
   vec4 p = uPose * vec4(aPosition, 1.0);
   vPoint = p.xyz;
-  vRest = aPosition;
   vNormal = mat3(uPose) * aNormal;
   vUv = aAt;
   gl_Position = uViewProjection * p;
 }`;
 
-/** Solids: albedo, wetness, light of the environment from its mips, the sun. */
-export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}${FRESNEL}
-in vec3 vPoint, vNormal, vRest;
+/**
+ * Solids as `crates/appearance/src/materials.rs` describes them: a coat or a metal over a diffuse
+ * base, darker and smoother where wet. Twice: in air, and as seen through liquid on it.
+ */
+export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}${LIGHTS}${FRESNEL}
+in vec3 vPoint, vNormal;
 in vec2 vUv;
-out vec4 color;
-uniform vec3 uEye, uAlbedo, uAlbedo2;
-uniform float uRoughness, uMetal, uScale;
-uniform int uLook, uPattern, uShowWet;
-uniform sampler2D uWet;
-vec3 albedoAt() {
-  if (uPattern == 1) {
-    vec2 cell = floor(vRest.xz / uScale + 0.001) + floor(vec2(vRest.y / uScale + 0.001));
-    return mod(cell.x + cell.y, 2.0) < 0.5 ? uAlbedo : uAlbedo2;
-  }
-  return uAlbedo;
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 under;
+uniform vec3 uEye, uAlbedo, uTransmittance, uTint;
+/** Roughness, metalness, refractive index of the coat (0: none), porosity. */
+uniform vec4 uSurface;
+uniform float uIndex;
+uniform int uIsGlass, uTextured, uShowWet;
+uniform sampler2D uWet, uColor;
+vec3 shade(vec3 n, vec3 toEye, vec3 albedo, float outside, float wet) {
+  float cosine = max(dot(n, toEye), 0.02);
+  float p = 0.47 * wet * uSurface.w;
+  vec3 base = albedo * (1.0 - p) / (1.0 - p * albedo);
+  float dry = uSurface.z > 0.0 ? (uSurface.z - outside) / (uSurface.z + outside) : 0.0;
+  dry *= dry;
+  float film = outside > 1.001 ? 0.0 : wet;
+  vec3 f0 = mix(vec3(mix(dry, max(0.02, dry), film)), albedo, uSurface.y);
+  float alpha = mix(uSurface.x, min(0.03, uSurface.x), film);
+  vec3 share = max(f0.r, max(f0.g, f0.b)) > 1e-3 ? mirrorShare(f0, alpha, cosine) : vec3(0.0);
+  vec3 left = (1.0 - share) * (1.0 - uSurface.y);
+  vec3 c = base * (left * (1.0 - uTransmittance) * diffuseLight(vPoint, n) + left * uTransmittance * diffuseLight(vPoint, -n));
+  c += share * environment(reflect(-toEye, n), lobeLevel(alpha));
+  vec3 towards;
+  for (int k = -1; k < (uSurface.x > 0.1 ? uAreas : 0); k++) c += f0 * lightAt(k, vPoint, towards) * highlight(n, toEye, towards, alpha);
+  return c;
 }
 void main() {
   vec3 toEye = normalize(uEye - vPoint);
   vec3 n = normalize(vNormal);
   if (dot(n, toEye) < 0.0) n = -n;
-  vec2 wet = texture(uWet, vec2(vUv.x, 1.0 - vUv.y)).rg;
-  float cosine = max(dot(n, toEye), 0.02);
-  vec3 mirrored = reflect(-toEye, n);
-  if (uLook == 1) {
-    // Glass: what is behind shines through; the film reflects a little more.
-    float f = fresnel(0.04, cosine);
-    vec3 c = environment(mirrored, 1.0) * f;
-    float film = wet.g * 0.16;
-    vec3 haze = environment(-toEye, 5.0);
-    color = vec4(c + haze * film, f + film);
-    if (uShowWet == 1) color = mix(color, vec4(0.1, 0.45, 0.95, 1.0), 0.25 * wet.r + 0.45 * wet.g);
+  vec2 at = vec2(vUv.x, 1.0 - vUv.y);
+  vec2 wet = texture(uWet, at).rg;
+  if (uIsGlass == 1) {
+    // Glass: what is behind shines through both surfaces; a film reflects a little more.
+    float r = fresnel(max(dot(n, toEye), 0.02), 1.0 / uIndex);
+    float f = 2.0 * r / (1.0 + r) + 0.06 * wet.g;
+    float kept = 1.0 - (1.0 - f) * dot(uTint, vec3(0.2126, 0.7152, 0.0722));
+    color = vec4(environment(reflect(-toEye, n), 1.0) * f, kept);
+    if (uShowWet == 1) color = mix(color, vec4(vec3(0.1, 0.45, 0.95) / uExposure, 1.0), 0.25 * wet.r + 0.45 * wet.g);
+    under = color;
     return;
   }
-  vec3 albedo = albedoAt();
-  float soaked = max(0.55 * wet.r, wet.g);
-  albedo *= mix(1.0, 0.62, soaked);
-  float rough = mix(uRoughness, 0.12, soaked);
-  vec3 diffuse = environment(n, 7.0) * 0.6 + environment(normalize(n + vec3(0.0, 0.6, 0.0)), 8.0) * 0.4;
-  float sun = max(dot(n, uSun), 0.0);
-  diffuse += vec3(1.0, 0.95, 0.86) * sun * 0.75;
-  vec3 f0 = mix(vec3(0.04), albedo, uMetal);
-  vec3 f = f0 + (max(vec3(1.0 - rough), f0) - f0) * pow(1.0 - cosine, 5.0);
-  vec3 shine = environment(mirrored, 1.0 + 6.0 * rough) * f;
-  vec3 c = albedo * diffuse * (1.0 - uMetal) * (1.0 - f) + shine;
-  if (uShowWet == 1) c = mix(c, vec3(0.1, 0.4, 0.95), 0.35 * wet.r + 0.45 * wet.g);
-  color = vec4(c, 1.0);
+  vec3 albedo = uTextured == 1 ? texture(uColor, at).rgb : uAlbedo;
+  float soaked = max(wet.r, wet.g);
+  vec3 c = shade(n, toEye, albedo, 1.0, soaked);
+  if (uShowWet == 1) c = mix(c, vec3(0.1, 0.4, 0.95) / uExposure, 0.35 * wet.r + 0.45 * wet.g);
+  float shown = clamp(0.85 * dot(albedo, vec3(0.2126, 0.7152, 0.0722)), 0.02, 0.55);
+  color = vec4(c, 0.5979 * pow(shown, 0.7));
+  under = vec4(shade(n, toEye, albedo, 1.333, 1.0), 1.0);
 }`;
 
 /** Light at the base of drops: one quad of 2.5 radii per drop, multiplied onto the solid. */
 export const LIGHT_VERTEX = `${HEADER}${DROP_INPUT}
-uniform vec3 uSun;
+uniform vec3 uMainLight;
 out vec2 vOffset;
-out float vLayer, vStrength;
+out float vTilt, vAngle, vStrength;
 void main() {
   Drop drop = readDrop();
   // Glass shows no shadows: the light goes through.
   bool isOn = !drop.flies && !drop.isOnGlass;
-  float cosine = clamp(dot(uSun, drop.up), -1.0, 1.0);
-  vec3 along = alongPlane(uSun, drop.up);
+  float cosine = clamp(dot(uMainLight, drop.up), -1.0, 1.0);
+  vec3 along = alongPlane(uMainLight, drop.up);
   vec3 across = cross(drop.up, along);
   vec3 p = drop.place + (along * aCorner.x + across * aCorner.y) * (2.5 * drop.radius) + drop.up * 1e-5;
   vOffset = aCorner;
-  vLayer = clamp(acos(cosine) / 1.4835 * 16.0, 0.0, 16.0);
-  vStrength = isOn ? smoothstep(0.0, 0.15, cosine) * clamp(drop.height / drop.radius, 0.2, 1.0) : 0.0;
+  vTilt = clamp(acos(cosine) / 1.4835 * 8.0, 0.0, 8.0);
+  // The cap's own contact angle, between those of the table: 20° to 140°.
+  vAngle = clamp((2.0 * atan(drop.height, drop.radius) * 57.29578 - 20.0) / 30.0, 0.0, 4.0);
+  vStrength = isOn ? smoothstep(0.0, 0.15, cosine) : 0.0;
   gl_Position = isOn ? uViewProjection * vec4(p, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 
 export const LIGHT_FRAGMENT = `${HEADER}
 in vec2 vOffset;
-in float vLayer, vStrength;
-out vec4 color;
+in float vTilt, vAngle, vStrength;
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 under;
 uniform sampler2DArray uLight;
+/** Share of the light that comes from the main direction, and blur of the table. */
+uniform vec2 uShare;
+float table(float angle, float tilt) { return textureLod(uLight, vec3(vOffset * 0.5 + 0.5, 9.0 * angle + tilt), uShare.y).r; }
 void main() {
-  vec2 at = vOffset * 0.5 + 0.5;
-  float low = floor(vLayer);
-  float light = mix(texture(uLight, vec3(at, low)).r, texture(uLight, vec3(at, min(low + 1.0, 16.0))).r, vLayer - low);
+  vec2 low = floor(vec2(vTilt, vAngle)), high = min(low + 1.0, vec2(8.0, 4.0)), part = vec2(vTilt, vAngle) - low;
+  float light = mix(mix(table(low.y, low.x), table(low.y, high.x), part.x), mix(table(high.y, low.x), table(high.y, high.x), part.x), part.y);
   light *= 3.0;
   float edge = smoothstep(1.0, 0.85, length(vOffset));
-  // Half of the light comes from the sky, which drops hardly block.
-  light = mix(1.0, max(light, 0.3), vStrength * edge * 0.62);
+  light = mix(1.0, light, vStrength * edge * uShare.x);
   color = vec4(vec3(light), 1.0);
+  under = color;
 }`;
 
 export const COPY = `${HEADER}${ENVIRONMENT}

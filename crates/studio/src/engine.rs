@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sessile_frames::{Frame, FrameGeometry};
+use sessile_interaction::{Looks, angles, mesh_message};
 use sessile_model::View;
 use sessile_sim::measure_frame;
 
 use crate::hub::{Mailbox, Outgoing};
 use crate::input::Input;
-use crate::protocol::{Pace, WetImages, angles, balance_message, mesh_message, scene_message, view_message};
+use crate::protocol::{Pace, WetImages, balance_message, scene_message, view_message};
 use crate::recording::{Recorder, Recording};
 use crate::run_writer::RunWriter;
 use crate::session::Session;
@@ -88,6 +89,8 @@ pub(crate) struct Engine {
     failure: Option<String>,
     pace: Pace,
     wet: WetImages,
+    /// What the scene looks like, once a window asks.
+    looks: Option<Looks>,
     view: View,
     /// Volume of the drops of the last view, in m³.
     present: f64,
@@ -117,6 +120,7 @@ impl Engine {
             failure: None,
             pace: Pace::default(),
             wet: WetImages::new(),
+            looks: None,
             view: View::default(),
             present: 0.0,
             generation: 0,
@@ -291,7 +295,7 @@ impl Engine {
                         | Input::Unplace { .. }
                 );
                 if changes {
-                    self.say(&scene_message(&self.session));
+                    self.say_scene();
                 }
             }
             Ok(Err(error)) => self.say(&json!({"kind": "error", "text": error})),
@@ -300,6 +304,7 @@ impl Engine {
         if self.session.generation() != self.generation {
             self.generation = self.session.generation();
             self.wet.forget();
+            self.looks = None;
             if self.run.is_some() {
                 self.end_run();
                 self.say_run();
@@ -390,14 +395,26 @@ impl Engine {
         }
     }
 
+    /// Tells the windows what can be changed of the scene.
+    fn say_scene(&self) {
+        if let Some(looks) = &self.looks {
+            self.say(&scene_message(&self.session, looks));
+        }
+    }
+
     /// Sends a window everything that does not change with time.
-    fn introduce(&self, window: &Mailbox) {
-        send(window, &scene_message(&self.session));
+    fn introduce(&mut self, window: &Mailbox) {
+        let session = &self.session;
+        let looks = self.looks.get_or_insert_with(|| Looks::of(session.scene(), session.model().world()));
+        send(window, &scene_message(session, looks));
         if let Some(failure) = &self.failure {
             send(window, &json!({"kind": "failure", "text": failure}));
         }
-        for solid in self.session.model().world().solids() {
+        for solid in session.model().world().solids() {
             window.send(Outgoing::Binary(mesh_message(solid, 0).into()));
+        }
+        for picture in looks.pictures() {
+            window.send(Outgoing::Binary(picture.message(0).into()));
         }
     }
 
@@ -432,7 +449,8 @@ impl Engine {
         if self.windows.is_empty() {
             return;
         }
-        for image in self.wet.changes(self.session.model()) {
+        let model = self.session.model();
+        for image in self.wet.changes(&model.wet_maps(), model.world().solids().len(), 0) {
             let image = Outgoing::Binary(image.into());
             self.windows.iter().for_each(|window| window.send(image.clone()));
         }

@@ -23,16 +23,13 @@
 //! # }
 //! ```
 
-mod bead;
 mod engine;
 mod http;
 mod hub;
 mod input;
-mod moment;
 mod page;
 mod player;
 mod protocol;
-mod rain;
 mod recording;
 mod run_writer;
 mod scene_files;
@@ -40,8 +37,9 @@ mod server;
 mod session;
 mod upload;
 
-pub use input::{Input, Source, WipingTool};
+pub use input::Input;
 pub use recording::{Recorder, Recording};
 pub use run_writer::RunWriter;
 pub use server::{Content, Studio, StudioOptions};
+pub use sessile_interaction::{Source, WipingTool};
 pub use session::{SceneSource, Session};

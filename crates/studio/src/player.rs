@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sessile_frames::{Frame, RunFolder};
+use sessile_frames::{Frame, RunFolder, WetMap};
+use sessile_interaction::{Looks, angles, describe, mesh_message};
 use sessile_model::View;
 use sessile_scene::{Scene, parse_file};
 use sessile_world::World;
 
 use crate::engine::Event;
 use crate::hub::{Mailbox, Outgoing};
-use crate::protocol::{frame_message, mesh_message, run_scene_message};
+use crate::protocol::{WetImages, frame_message};
 
 /// Time between two looks for new frames of a run that grows.
 const LOOK: Duration = Duration::from_secs(2);
@@ -30,6 +31,12 @@ enum Ask {
         #[serde(default)]
         run: usize,
         frame: u64,
+    },
+    /// Everything about a drop in the frames that are shown; without an id no more.
+    Select {
+        #[serde(default)]
+        run: usize,
+        id: Option<u32>,
     },
     /// Anything else that the page asks an engine.
     #[serde(other)]
@@ -46,7 +53,11 @@ struct Run {
     path: PathBuf,
     scene: Scene,
     world: World,
+    looks: Looks,
     frames: Vec<u64>,
+    /// The drop that is selected, and the frame that was shown last.
+    selected: Option<u32>,
+    shown: u64,
 }
 
 impl Player {
@@ -64,11 +75,11 @@ impl Player {
                     self.introduce(&window);
                     windows.push(window);
                 }
-                Ok(Event::Said(window, text)) => {
-                    if let Ok(Ask::Frame { run, frame }) = serde_json::from_str(&text) {
-                        self.show(run, frame, &window);
-                    }
-                }
+                Ok(Event::Said(window, text)) => match serde_json::from_str(&text) {
+                    Ok(Ask::Frame { run, frame }) => self.show(run, frame, &window),
+                    Ok(Ask::Select { run, id }) => self.select(run, id, &window),
+                    _ => {}
+                },
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -86,29 +97,47 @@ impl Player {
         Ok(())
     }
 
-    fn introduce(&self, window: &Mailbox) {
+    fn introduce(&mut self, window: &Mailbox) {
         for (index, run) in self.runs.iter().enumerate() {
-            let mut message = run_scene_message(&run.scene, &run.world, &run.path.display().to_string());
+            let mut message = describe(&run.scene, &run.world, &run.looks, &run.path.display().to_string());
             message["run"] = json!(index);
             message["runs"] = json!(self.runs.len());
             send(window, &message);
             for solid in run.world.solids() {
                 window.send(Outgoing::Binary(mesh_message(solid, index).into()));
             }
+            for picture in run.looks.pictures() {
+                window.send(Outgoing::Binary(picture.message(index).into()));
+            }
             send(window, &run.timeline(index));
         }
-        for (index, run) in self.runs.iter().enumerate() {
-            if let Some(&first) = run.frames.first() {
+        for index in 0..self.runs.len() {
+            if let Some(&first) = self.runs[index].frames.first() {
                 self.show(index, first, window);
             }
         }
     }
 
-    fn show(&self, index: usize, frame: u64, window: &Mailbox) {
-        let Some(run) = self.runs.get(index) else { return };
+    fn show(&mut self, index: usize, frame: u64, window: &Mailbox) {
+        let Some(run) = self.runs.get_mut(index) else { return };
         match run.view(index, frame) {
             Ok(message) => window.send(Outgoing::Binary(message.into())),
             Err(error) => send(window, &json!({"kind": "error", "text": error})),
+        }
+        // Frames may come in any order: wet maps are sent whole.
+        let maps = run.wet_maps(frame);
+        for image in WetImages::new().changes(&maps, run.world.solids().len(), index) {
+            window.send(Outgoing::Binary(image.into()));
+        }
+        run.shown = frame;
+        run.say_selected(index, window);
+    }
+
+    /// Selects a drop of one run, and none of the others.
+    fn select(&mut self, index: usize, id: Option<u32>, window: &Mailbox) {
+        for (other, run) in self.runs.iter_mut().enumerate() {
+            run.selected = id.filter(|_| other == index);
+            run.say_selected(other, window);
         }
     }
 }
@@ -118,7 +147,9 @@ impl Run {
         let folder = RunFolder::open(path).map_err(|error| error.to_string())?;
         let scene = parse_file(&folder.scene_path(), &[]).map_err(|errors| errors.to_string())?.scene;
         let world = World::build(&scene).map_err(|error| error.to_string())?;
-        let mut run = Self { folder, path: path.to_owned(), scene, world, frames: Vec::new() };
+        let looks = Looks::of(&scene, &world);
+        let (path, frames) = (path.to_owned(), Vec::new());
+        let mut run = Self { folder, path, scene, world, looks, frames, selected: None, shown: 0 };
         run.look();
         Ok(run)
     }
@@ -131,8 +162,8 @@ impl Run {
         grew
     }
 
-    /// Frames, their interval, and the measures of all frames.
-    fn timeline(&self, index: usize) -> Value {
+    /// The file of measures, one frame per line.
+    fn measures(&self) -> String {
         use std::io::Read as _;
         let mut text = String::new();
         let file = std::fs::File::open(self.folder.measures_path());
@@ -140,6 +171,46 @@ impl Run {
             // A line that is being written is left out.
             let _ = file.take(LARGEST_MEASURES).read_to_string(&mut text);
         }
+        text
+    }
+
+    /// The wet maps of a frame; none where it has none.
+    fn wet_maps(&self, number: u64) -> Vec<WetMap> {
+        let solids: Vec<_> = self.world.solids().iter().map(sessile_world::Solid::name).collect();
+        let names = sessile_frames::names::safe_names(&solids);
+        let read = |(index, name): (usize, &String)| self.folder.read_wet(name, index, number).ok().flatten();
+        names.iter().enumerate().filter_map(read).collect()
+    }
+
+    /// Tells a window the measures of the selected drop in the frame that is shown.
+    fn say_selected(&self, index: usize, window: &Mailbox) {
+        let Some(id) = self.selected else { return };
+        let text = self.measures();
+        let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let line = lines.find(|line| line["frame"].as_u64() == Some(self.shown)).unwrap_or_default();
+        let drops = line["drops"].as_array();
+        let drop = drops.and_then(|drops| drops.iter().find(|drop| drop["id"].as_u64() == Some(u64::from(id))));
+        let Some(drop) = drop else {
+            return send(window, &json!({"kind": "selected", "run": index, "id": id, "gone": true}));
+        };
+        let solid = drop["on"].as_str().and_then(|name| self.world.solid(name));
+        let velocity = drop["velocity"]
+            .as_array()
+            .map_or(0.0, |parts| parts.iter().filter_map(Value::as_f64).map(|part| part * part).sum::<f64>().sqrt());
+        send(
+            window,
+            &json!({
+                "kind": "selected", "run": index, "id": id, "volume": drop["volume"], "speed": velocity, "age": null,
+                "on": drop["on"], "measured": drop["contact_angle_deg"]["mean"], "height": drop["height"],
+                "base_radius": drop["base_radius"],
+                "angles": solid.map(|solid| angles(&solid.wetting_at(glam::DVec2::splat(0.5)))),
+            }),
+        );
+    }
+
+    /// Frames, their interval, and the measures of all frames.
+    fn timeline(&self, index: usize) -> Value {
+        let text = self.measures();
         let measures = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let rows = measures.map(|frame| {
             let drops = frame["drops"].as_array().map_or(0, Vec::len);

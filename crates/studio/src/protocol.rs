@@ -1,23 +1,21 @@
-//! Messages from the engine to the page: binary ones for geometry, JSON text for everything else.
+//! Messages from the engine to the page: binary ones for geometry and pictures, JSON text for
+//! everything else. Meshes and pictures are in `sessile_interaction`.
 //!
 //! All numbers are little-endian; every array begins at a multiple of four bytes. The page's side
 //! is `page/protocol.js`.
 
 use serde_json::{Value, json};
-use sessile_model::{DROP_STRIDE, Model, View};
-use sessile_scene::Scene;
-use sessile_wetting::{liquid_presets, material_presets};
-use sessile_world::{PlacedSource, Solid, World};
+use sessile_frames::WetMap;
+use sessile_interaction::{Looks, describe};
+use sessile_model::{DROP_STRIDE, View};
+use sessile_world::World;
 
 use crate::session::Session;
 
 /// Kinds of binary messages.
 const VIEW: u32 = 1;
-const MESH: u32 = 2;
 const WET: u32 = 3;
 
-/// Largest number of triangles of a solid that is shown as it is.
-const MAX_TRIANGLES: usize = 400_000;
 /// Largest side of a wetness image.
 const MAX_WET: usize = 512;
 /// Film thickness that is shown as fully wet, in units of 10 nm.
@@ -108,41 +106,6 @@ fn message(view: &View, world: &World, header: Header) -> Vec<u8> {
     out
 }
 
-/// The mesh of a solid of a run (0 for a session) in its rest pose: position, normal and texture
-/// coordinates of each corner.
-pub(crate) fn mesh_message(solid: &Solid, run: usize) -> Vec<u8> {
-    let mesh = solid.mesh();
-    let is_shown = mesh.triangles.len() <= MAX_TRIANGLES;
-    let count = if is_shown { mesh.triangles.len() } else { 0 };
-    let mut out = Vec::with_capacity(16 + count * 96);
-    extend_u32(&mut out, [MESH, solid.index() as u32, count as u32, run as u32]);
-    let smooth = vertex_normals(mesh);
-    for t in 0..count {
-        let corners = mesh.triangles[t];
-        let [a, b, c] = mesh.corners(t);
-        let flat = (b - a).cross(c - a).normalize_or_zero();
-        for (k, &vertex) in corners.iter().enumerate() {
-            let smoothed = smooth[vertex as usize];
-            // Sharp edges stay sharp.
-            let normal = if smoothed.dot(flat) > 0.7 { smoothed } else { flat };
-            let uv = mesh.corner_uvs.get(t).map_or([0.0; 2], |uvs| uvs[k].as_vec2().to_array());
-            extend_f32(&mut out, mesh.positions[vertex as usize].as_vec3().to_array());
-            extend_f32(&mut out, normal.as_vec3().to_array());
-            extend_f32(&mut out, uv);
-        }
-    }
-    out
-}
-
-fn vertex_normals(mesh: &sessile_geometry::TriMesh) -> Vec<glam::DVec3> {
-    let mut sums = vec![glam::DVec3::ZERO; mesh.positions.len()];
-    for (t, corners) in mesh.triangles.iter().enumerate() {
-        let [a, b, c] = mesh.corners(t);
-        corners.iter().for_each(|&v| sums[v as usize] += (b - a).cross(c - a));
-    }
-    sums.into_iter().map(glam::DVec3::normalize_or_zero).collect()
-}
-
 /// The wetness of the solids that have changed, two bytes per pixel: wetted and film.
 pub(crate) struct WetImages {
     last: Vec<Option<Vec<u8>>>,
@@ -153,12 +116,12 @@ impl WetImages {
         Self { last: Vec::new() }
     }
 
-    /// Messages for the rows that differ from those of the last call.
-    pub fn changes(&mut self, model: &dyn Model) -> Vec<Vec<u8>> {
-        let maps = model.wet_maps();
-        self.last.resize(model.world().solids().len(), None);
+    /// Messages for the rows that differ from those of the last call, for a run (0 for a session)
+    /// with so many solids.
+    pub fn changes(&mut self, maps: &[WetMap], solids: usize, run: usize) -> Vec<Vec<u8>> {
+        self.last.resize(solids, None);
         let mut messages = Vec::new();
-        for map in &maps {
+        for map in maps {
             let step = (map.width.max(map.height) as usize).div_ceil(MAX_WET).max(1);
             let (width, height) = (map.width as usize / step, map.height as usize / step);
             let mut image = Vec::with_capacity(2 * width * height);
@@ -177,7 +140,7 @@ impl WetImages {
             let Some(first) = (0..height).find(differs) else { continue };
             let last = (0..height).rev().find(differs).unwrap_or(first);
             let mut out = Vec::with_capacity(24 + (last + 1 - first) * stride);
-            let header = [WET as usize, map.solid, width, height, first, last + 1 - first];
+            let header = [WET as usize, map.solid | run << 16, width, height, first, last + 1 - first];
             extend_u32(&mut out, header.map(|value| value as u32));
             out.extend(&image[first * stride..(last + 1) * stride]);
             messages.push(out);
@@ -193,8 +156,8 @@ impl WetImages {
 }
 
 /// What the page must know about a session's scene.
-pub(crate) fn scene_message(session: &Session) -> Value {
-    let mut message = run_scene_message(session.scene(), session.model().world(), &session.source().name);
+pub(crate) fn scene_message(session: &Session, looks: &Looks) -> Value {
+    let mut message = describe(session.scene(), session.model().world(), looks, &session.source().name);
     message["text"] = json!(session.source().text);
     message["generation"] = json!(session.generation());
     message["tick"] = json!(session.tick_length());
@@ -205,67 +168,6 @@ pub(crate) fn scene_message(session: &Session) -> Value {
         .collect::<Vec<_>>()
         .into();
     message
-}
-
-/// What the page must know about any scene.
-pub(crate) fn run_scene_message(scene: &Scene, world: &World, name: &str) -> Value {
-    let solids = world.solids().iter().map(solid_value).collect::<Vec<_>>();
-    let materials = material_presets()
-        .iter()
-        .map(|preset| json!({"name": preset.name, "title": preset.title, "angles": angles(&preset.wetting)}));
-    let liquids = liquid_presets().iter().map(|preset| json!({"name": preset.name, "title": preset.title}));
-    json!({
-        "kind": "scene",
-        "name": name,
-        "title": scene.title,
-        "model": scene.model.name(),
-        "liquid": {
-            "name": scene.liquid_preset.name,
-            "index": scene.liquid.refractive_index,
-        },
-        "gravity": world.gravity().to_array(),
-        "wind": world.wind().to_array(),
-        "sources": world.sources_open(),
-        "emitters": scene.emitters.len(),
-        "placed": world.placed_sources().map(placed_value).collect::<Vec<_>>(),
-        "solids": solids,
-        "materials": materials.collect::<Vec<_>>(),
-        "liquids": liquids.collect::<Vec<_>>(),
-    })
-}
-
-/// A source that was placed by hand: its number, kind, and place if it has one.
-fn placed_value((id, _, source): (u32, f64, PlacedSource)) -> Value {
-    match source {
-        PlacedSource::Drip { at, .. } => json!({"id": id, "kind": "drip", "at": at.to_array()}),
-        PlacedSource::Feed { at, .. } => json!({"id": id, "kind": "feed", "at": at.to_array()}),
-        PlacedSource::Tap { at, .. } => json!({"id": id, "kind": "tap", "at": at.to_array()}),
-        PlacedSource::Rain { over, .. } => json!({"id": id, "kind": "rain", "on": over}),
-        PlacedSource::Dew { on, .. } => json!({"id": id, "kind": "dew", "on": on}),
-    }
-}
-
-fn solid_value(solid: &Solid) -> Value {
-    let wetting = solid.wetting_at(glam::DVec2::splat(0.5));
-    let [low, high] = solid.bounds();
-    let plane = solid.plane_frame().map(|frame| json!({"normal": frame.normal.to_array(), "size": frame.size}));
-    json!({
-        "name": solid.name(),
-        "material": solid.material(),
-        "look": format!("{:?}", solid.scene().look).to_lowercase(),
-        "texture": solid.scene().texture.as_ref().map(|texture| format!("{texture:?}").to_lowercase()),
-        "plane": plane,
-        "low": low.to_array(),
-        "high": high.to_array(),
-        "shown": solid.mesh().triangles.len() <= MAX_TRIANGLES,
-        "triangles": solid.mesh().triangles.len(),
-        "angles": angles(&wetting),
-    })
-}
-
-/// Advancing, wet advancing and receding angle, in degrees.
-pub(crate) fn angles(wetting: &sessile_wetting::Wetting) -> [f64; 3] {
-    [wetting.advancing, wetting.wet_advancing.unwrap_or(wetting.advancing), wetting.receding].map(f64::to_degrees)
 }
 
 /// The volume balance, in m³.

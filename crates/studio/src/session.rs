@@ -9,16 +9,14 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use sessile_frames::Event;
-use sessile_model::{InteractionError, Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_interaction::{Bead, Rain, WipingTool, scene_of_now, wetting, with_placed};
+use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
 use sessile_scene::{Fidelity, Folder, ModelKind, Scene, parse_str, print};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
 use sessile_world::{PlacedSource, Pose};
 
-use crate::bead::Bead;
-use crate::input::{Input, WipingTool, wetting};
-use crate::moment::{scene_of_now, with_placed};
-use crate::rain::Rain;
+use crate::input::Input;
 use crate::scene_files::OnlyInside;
 use crate::upload::{UploadFolder, decode, scene_text};
 
@@ -31,6 +29,10 @@ const PAPER_TICKS: u32 = 30;
 /// States kept for undo, and their largest total size, in bytes.
 const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
+/// Most steps of the model in a tick: a session that needs more would stand still for the eye.
+const MAX_STEPS: u32 = 2000;
+/// Largest speed of what a hand moves or throws, in m/s.
+const MAX_SPEED: f64 = 100.0;
 /// Most points of one wiping stroke.
 const MAX_POINTS: usize = 256;
 
@@ -205,20 +207,24 @@ impl Session {
         let (length, seed) = (self.tick_length(), self.scene.seed);
         self.events.clear();
         if let Some(rain) = &mut self.rain {
-            let mut refused = None;
-            for drop in rain.fall(self.model.world(), seed, self.clock, length) {
-                refused = self.model.add(drop.at, drop.velocity, drop.volume).err().or(refused);
-            }
-            // A drop without room is left out; a model without rain stops it.
-            if let Some(InteractionError::Unsupported { what }) = refused {
-                self.notices.push(format!("{what} is not possible in this model: the rain stops"));
+            if let Err(error) = rain.step(&mut *self.model, seed, self.clock, length) {
+                self.notices.push(format!("the rain stops: {error}"));
                 self.rain = None;
             }
         }
         self.clock += 1;
         self.ticks += 1;
         let end = self.clock as f64 / f64::from(self.tick_rate());
+        let mut steps = 0;
         while end - self.model.time() > 1e-9 * length {
+            steps += 1;
+            if steps > MAX_STEPS {
+                let (left, rate) = (end - self.model.time(), self.tick_rate());
+                return Err(format!(
+                    "the simulation needs more than {MAX_STEPS} steps for 1/{rate} s ({left:.1e} s are left): forces or \
+                     speeds are too large for it"
+                ));
+            }
             let rest = end - self.model.time();
             let report = self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
             self.events.extend(report.events);
@@ -243,6 +249,7 @@ impl Session {
                 Ok(())
             }
             Input::Add { at, velocity, volume, .. } => {
+                check_speed("a drop", DVec3::from(*velocity).length())?;
                 self.model.add(DVec3::from(*at), DVec3::from(*velocity), *volume).map_err(|e| text(&e))
             }
             Input::Take { at, radius, share } => {
@@ -297,31 +304,19 @@ impl Session {
             self.bead.volume += self.model.wipe(&stroke).map_err(|error| error.to_string())?;
         }
         let [x, y, z, _] = path[path.len() - 1];
-        let middle = DVec3::new(x, y, z);
-        let gravity = self.model.world().gravity();
-        let normal = normal.normalize_or_zero();
-        let down = (gravity - normal * gravity.dot(normal)).normalize_or_zero();
-        let mut shed: Vec<_> = self.bead.overflow(tool, middle, down).into_iter().collect();
-        if end {
-            shed.extend(self.bead.lift(tool, middle, down));
-        }
-        for drop in shed {
-            // What finds no place stays on the tool.
-            if self.model.add(drop.at, DVec3::ZERO, drop.volume).is_err() {
-                self.bead.volume += drop.volume;
-            }
-        }
+        self.bead.shed(&mut *self.model, tool, DVec3::new(x, y, z), normal, end);
         Ok(())
     }
 
     fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
-        let tick = self.tick_length();
+        let duration = duration.max(self.tick_length());
+        check_speed("a solid", by.length() / duration)?;
         let world = self.model.world_mut();
         let Some(pose) = world.solids().get(solid).map(|solid| *solid.world_from_rest()) else {
             return Err(format!("there is no solid {solid}"));
         };
         let pose = Pose { translation: pose.translation + by, ..pose };
-        world.move_solid_over(solid, pose, duration.max(tick)).map_err(|error| error.to_string())
+        world.move_solid_over(solid, pose, duration).map_err(|error| error.to_string())
     }
 
     /// Keeps the present state for undo.
@@ -436,6 +431,14 @@ impl Session {
     pub fn digest(&self) -> String {
         blake3::hash(&self.model.save()).to_hex().to_string()
     }
+}
+
+/// Bounds what a hand sets in motion.
+fn check_speed(what: &str, speed: f64) -> Result<(), String> {
+    if speed <= MAX_SPEED {
+        return Ok(());
+    }
+    Err(format!("{what} moves at most {MAX_SPEED} m/s by hand, not {speed:.3e} m/s"))
 }
 
 fn model_named(name: &str) -> Result<ModelKind, String> {

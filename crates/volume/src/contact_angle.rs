@@ -23,6 +23,7 @@
 
 use glam::DVec3;
 use rayon::prelude::*;
+use sessile_numerics::math;
 
 use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
@@ -111,8 +112,8 @@ pub struct AngleRange {
 impl AngleRange {
     /// The mean of the two cosines.
     pub fn middle(&self) -> f64 {
-        let advancing = self.advancing.cos();
-        if self.receding == self.advancing { advancing } else { 0.5 * (advancing + self.receding.cos()) }
+        let advancing = math::cos(self.advancing);
+        if self.receding == self.advancing { advancing } else { 0.5 * (advancing + math::cos(self.receding)) }
     }
 
     /// Height below which cells are fixed while the line is pinned above a wall with normal
@@ -130,7 +131,7 @@ impl AngleRange {
     /// The cosine to impose where the interface meets the wall at `measured`, and what the line may
     /// do.
     pub fn choose(&self, measured: f64) -> (f64, LineState) {
-        let (least, most) = (self.advancing.cos(), self.receding.cos());
+        let (least, most) = (math::cos(self.advancing), math::cos(self.receding));
         let (cosine, state) = if measured < least {
             (least, LineState::Advancing)
         } else if measured > most {

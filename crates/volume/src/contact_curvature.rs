@@ -32,6 +32,7 @@
 //! − κ_c.
 
 use rayon::prelude::*;
+use sessile_numerics::math;
 
 use crate::contact_angle::{AngleLaw, AngleRange, LOWEST_LAYER, is_wet_ahead, measured_cosine};
 use crate::grid::{CENTER, Grid, cubic, gradient, linear, local_center};
@@ -99,7 +100,7 @@ pub fn apply_at_contact_line(
                 ContactAngleRule::Measured => {
                     let cosine = measured.map_or(range.middle(), |measured| range.choose(measured).0);
                     let nodes = virtual_surface::sample(at, frame, 1.0, |place| cubic(tiles, phi, slot, place, CENTER));
-                    Some(virtual_surface::curvature(&nodes, 1.0, cosine.acos(), Variant::Complete).total)
+                    Some(virtual_surface::curvature(&nodes, 1.0, math::acos(cosine), Variant::Complete).total)
                 }
                 ContactAngleRule::Paper { .. } => {
                     let nodes =
@@ -126,7 +127,7 @@ fn paper_curvature(nodes: &[f64; NODES], range: &AngleRange, measured: Option<f6
         LineState::Advancing | LineState::Free => Some(at(range.advancing).total),
         LineState::Receding => {
             let receding = at(range.receding);
-            let own = measured.map_or(receding, |cosine| at(cosine.acos()));
+            let own = measured.map_or(receding, |cosine| at(math::acos(cosine)));
             Some(receding.total - (receding.normal_plane - own.normal_plane - range.receding_pull).max(0.0))
         }
     }

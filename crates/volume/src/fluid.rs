@@ -22,6 +22,7 @@
 use glam::DVec3;
 use sessile_frames::{DropId, Event};
 use sessile_model::{StageReports, StageTimer};
+use sessile_numerics::math;
 use sessile_world::World;
 
 use crate::advection::{accelerate, advect_velocity, begin_velocity_update};
@@ -211,7 +212,7 @@ fn apply_settling_drag(state: &mut State, drag: f64, dt: f64) {
     use rayon::prelude::*;
 
     if drag > 0.0 {
-        let factor = (-drag * dt).exp();
+        let factor = math::exp(-drag * dt);
         for component in &mut state.velocity {
             component.par_tiles_mut().for_each(|tile| tile.iter_mut().for_each(|u| *u *= factor));
         }

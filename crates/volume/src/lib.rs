@@ -6,6 +6,7 @@
 //! (`fluid.rs`); [`Volume`] is the model that the rest of the program runs. docs/volume.md
 //! describes the method and its limits.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![allow(clippy::needless_range_loop, reason = "a stencil's cell and axis index several fields at once")]
 
 mod advection;

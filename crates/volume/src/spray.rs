@@ -40,7 +40,7 @@ use std::f64::consts::TAU;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{DropId, Event, Surface};
-use sessile_numerics::sphere_radius;
+use sessile_numerics::{math, sphere_radius};
 use sessile_wetting::{Liquid, Wetting};
 
 use self::cap::{Cap, land, slide};
@@ -262,7 +262,7 @@ impl Spray {
                 continue;
             }
             // The triangulated sphere encloses less than the sphere through its vertices.
-            let scale = (drop.volume / enclosed(&corners, &triangles)).cbrt();
+            let scale = math::cbrt(drop.volume / enclosed(&corners, &triangles));
             let base = surface.positions.len() as u32;
             for corner in &corners {
                 surface.positions.push(drop.at + scale * *corner);
@@ -328,7 +328,7 @@ fn leave_gap(drop: &mut SprayDrop, environment: &impl Environment) -> bool {
     let mut is_open = [true; RIM_DIRECTIONS];
     for distance in 1..=MAX_RIM_DISTANCE {
         for (number, is_open) in is_open.iter_mut().enumerate().filter(|(_, is_open)| **is_open) {
-            let (sin, cos) = (TAU * number as f64 / RIM_DIRECTIONS as f64).sin_cos();
+            let (sin, cos) = math::sin_cos(TAU * number as f64 / RIM_DIRECTIONS as f64);
             let place = drop.at + distance as f64 * radius * (cos * across + sin * along);
             let room = environment.solid(place).map_or(f64::INFINITY, |wall| wall.distance);
             if room >= radius {

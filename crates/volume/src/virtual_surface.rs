@@ -60,6 +60,7 @@
 //! with L the line, wang2005, appendix).
 
 use glam::DVec3;
+use sessile_numerics::math;
 
 /// Nodes of a stencil.
 pub const NODES: usize = 27;
@@ -153,10 +154,10 @@ fn line_distance(liquid: &[f64; NODES], variant: Variant) -> [f64; 9] {
 
 /// φ_v at the nodes of the planes Y = 0 (first) and Y = −1, by (x, z), in units of h.
 fn virtual_distance(psi: &[f64; 9], theta: f64) -> [[f64; 9]; 2] {
-    let (sin, cos) = theta.sin_cos();
+    let (sin, cos) = math::sin_cos(theta);
     [0.0, 1.0].map(|depth| {
         psi.map(|psi| {
-            if psi * cos + depth * sin > 0.0 { psi * sin - depth * cos } else { f64::hypot(psi, depth).copysign(psi) }
+            if psi * cos + depth * sin > 0.0 { psi * sin - depth * cos } else { math::hypot(psi, depth).copysign(psi) }
         })
     })
 }

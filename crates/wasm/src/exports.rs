@@ -312,6 +312,63 @@ extern "C" fn sessile_description() -> i32 {
     run(|simulation, _| Ok(vec![Slot::Bytes(simulation.description().to_string().into_bytes())]))
 }
 
+/// Writes a picture of the scene's looks to the first slot, as a message of the studio's protocol;
+/// past the last one there is no slot.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_picture(index: usize) -> i32 {
+    run(|simulation, _| Ok(simulation.picture(index).map(Slot::Bytes).into_iter().collect()))
+}
+
+/// Rain by hand over a solid, in m/s; 0 stops it.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_rain(rate: f64, solid: usize) -> i32 {
+    run(|simulation, _| nothing(simulation.set_rain(rate, solid)))
+}
+
+/// Places the source that the input describes; returns its number.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_place() -> f64 {
+    let mut id = f64::NAN;
+    run(|simulation, input| {
+        id = f64::from(simulation.place(text(input)?)?);
+        Ok(Vec::new())
+    });
+    id
+}
+
+/// Removes a placed source.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_unplace(id: u32) -> i32 {
+    run(|simulation, _| nothing(simulation.unplace(id)))
+}
+
+/// Lets a wiping tool lose liquid: input are its volume, its place, the normal there, half a blade
+/// and a finger's radius, and 1 where it is lifted. Returns what stays on it.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_shed() -> f64 {
+    let mut value = f64::NAN;
+    run(|simulation, input| {
+        let values: Vec<f64> =
+            input.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
+        let [volume, x, y, z, nx, ny, nz, hx, hy, hz, radius, lifted] = values[..] else {
+            return Err("a tool has 12 numbers".into());
+        };
+        let tool = if radius > 0.0 { Tool::Finger { radius } } else { Tool::Blade { half: DVec3::new(hx, hy, hz) } };
+        value = simulation.shed(volume, tool, DVec3::new(x, y, z), DVec3::new(nx, ny, nz), lifted > 0.0)?;
+        Ok(Vec::new())
+    });
+    value
+}
+
+/// Writes the present moment as a scene file to the first slot; input are changes, one per line.
+#[unsafe(no_mangle)]
+extern "C" fn sessile_moment() -> i32 {
+    run(|simulation, input| {
+        let changes: Vec<String> = text(input)?.lines().map(str::to_owned).collect();
+        Ok(vec![Slot::Bytes(simulation.moment(&changes)?.into_bytes())])
+    })
+}
+
 /// Writes the messages since the last call, one per line, to the first slot.
 #[unsafe(no_mangle)]
 extern "C" fn sessile_notices() -> i32 {

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sessile_droplet::DropletModel;
 use sessile_frames::VolumeBalance;
 use sessile_input::InMemory;
-use sessile_model::{Model, NoTimer, Region, Stroke, View};
+use sessile_interaction::{Bead, Looks, Rain, Source, describe, scene_of_now, with_placed};
+use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
 use sessile_pane::Pane;
-use sessile_scene::{Files, ModelKind, Scene, parse_str};
+use sessile_scene::{Files, ModelKind, Scene, parse_str, print};
 use sessile_surface::SurfaceModel;
-use sessile_wetting::{Wetting, liquid_presets, material_preset, material_presets};
+use sessile_wetting::{Wetting, material_preset};
 use sessile_world::{Pose, Solid, World};
 
 /// Unit of the film thickness of a wet map, in m.
@@ -25,6 +26,12 @@ pub struct Simulation {
     model: Box<dyn Model>,
     notices: Vec<String>,
     view: View,
+    files: Given,
+    /// What the scene looks like, once a page asks.
+    looks: Option<Looks>,
+    /// Rain by hand, and the number of steps with it.
+    rain: Option<Rain>,
+    rained: u64,
 }
 
 /// A mesh as flat arrays.
@@ -45,13 +52,21 @@ impl Simulation {
         let scene = parse_str("scene.toml", text, &[], &given).map_err(|errors| errors.to_string())?.scene;
         let world = World::build_from(&scene, &given.0).map_err(|error| error.to_string())?;
         let notices = world.notices.clone();
-        Ok(Self { model: model(&scene, world)?, scene, notices, view: View::default() })
+        let (model, view) = (model(&scene, world)?, View::default());
+        Ok(Self { model, scene, notices, view, files: given, looks: None, rain: None, rained: 0 })
     }
 
     /// Advances by `seconds` exactly, in steps that the model chooses.
     pub fn step(&mut self, seconds: f64) -> Result<(), String> {
         if !(seconds >= 0.0 && seconds.is_finite()) {
             return Err(format!("a step must be finite and not negative, got {seconds} s"));
+        }
+        if let Some(rain) = &mut self.rain {
+            self.rained += 1;
+            if let Err(error) = rain.step(&mut *self.model, self.scene.seed, self.rained, seconds) {
+                self.notices.push(format!("the rain stops: {error}"));
+                self.rain = None;
+            }
         }
         let end = self.model.time() + seconds;
         while end - self.model.time() > 1e-9 * seconds {
@@ -166,25 +181,56 @@ impl Simulation {
     }
 
     /// What a page shows beside the liquid, under the same names as in the studio's protocol: the
-    /// model, gravity and wind, the solids with their materials, and the presets.
-    pub fn description(&self) -> Value {
-        let world = self.model.world();
-        let materials = material_presets()
-            .iter()
-            .map(|preset| json!({"name": preset.name, "title": preset.title, "angles": angles(&preset.wetting)}));
-        let liquids = liquid_presets().iter().map(|preset| json!({"name": preset.name, "title": preset.title}));
-        json!({
-            "title": self.scene.title,
-            "model": self.scene.model.name(),
-            "liquid": {"name": self.scene.liquid_preset.name, "index": self.scene.liquid.refractive_index},
-            "gravity": world.gravity().to_array(),
-            "wind": world.wind().to_array(),
-            "sources": world.sources_open(),
-            "emitters": self.scene.emitters.len(),
-            "solids": world.solids().iter().map(solid_value).collect::<Vec<_>>(),
-            "materials": materials.collect::<Vec<_>>(),
-            "liquids": liquids.collect::<Vec<_>>(),
-        })
+    /// model, gravity and wind, the solids with their materials and looks, light, and the presets.
+    pub fn description(&mut self) -> Value {
+        let looks = self.looks.get_or_insert_with(|| Looks::of(&self.scene, self.model.world()));
+        describe(&self.scene, self.model.world(), looks, "scene.toml")
+    }
+
+    /// A picture of the scene's looks as a message of the studio's protocol; `None` past the last.
+    pub fn picture(&mut self, index: usize) -> Option<Vec<u8>> {
+        let looks = self.looks.get_or_insert_with(|| Looks::of(&self.scene, self.model.world()));
+        looks.pictures().get(index).map(|picture| picture.message(0))
+    }
+
+    /// Rain by hand over a solid, as depth of water per time (in m/s); 0 stops it. It is not part
+    /// of a saved state.
+    pub fn set_rain(&mut self, rate: f64, solid: usize) -> Result<(), String> {
+        self.solid(solid)?;
+        if !(0.0..=1e-3).contains(&rate) {
+            return Err(format!("the rain is 0 to 1 mm/s, not {rate} m/s"));
+        }
+        self.rain = (rate > 0.0).then_some(Rain { rate, solid, due: 0.0 });
+        Ok(())
+    }
+
+    /// Places a source, given as JSON as in the studio's protocol; returns its number.
+    pub fn place(&mut self, source: &str) -> Result<u32, String> {
+        let source: Source = serde_json::from_str(source).map_err(|error| error.to_string())?;
+        self.model.place_source(source.placed()).map_err(|error| error.to_string())
+    }
+
+    /// Removes a placed source.
+    pub fn unplace(&mut self, id: u32) -> Result<(), String> {
+        self.model.world_mut().remove_source(id).map_err(|error| error.to_string())
+    }
+
+    /// Lets a tool that holds `volume` (in m³) lose what it cannot hold, or when it is lifted all;
+    /// returns what stays on it.
+    pub fn shed(&mut self, volume: f64, tool: Tool, middle: DVec3, normal: DVec3, lifted: bool) -> Result<f64, String> {
+        if !(volume >= 0.0 && volume.is_finite() && middle.is_finite() && normal.is_finite()) {
+            return Err("a tool has a volume, a place and a normal that are finite".into());
+        }
+        let mut bead = Bead { volume };
+        bead.shed(&mut *self.model, tool, middle, normal, lifted);
+        Ok(bead.volume)
+    }
+
+    /// The present moment as a scene file, with changes like those of `--set`.
+    pub fn moment(&self, changes: &[String]) -> Result<String, String> {
+        let now = with_placed(scene_of_now(&self.scene, &*self.model), &*self.model);
+        let parsed = parse_str("scene.toml", &print(&now), changes, &self.files);
+        parsed.map(|parsed| print(&parsed.scene)).map_err(|errors| errors.to_string())
     }
 
     /// Messages about the scene and the run since the last call.
@@ -227,28 +273,6 @@ fn model(scene: &Scene, world: World) -> Result<Box<dyn Model>, String> {
             return Err("the volume model does not run in a browser: use `pane`, `droplet` or `surface`".into());
         }
     })
-}
-
-fn solid_value(solid: &Solid) -> Value {
-    let [low, high] = solid.bounds();
-    let plane = solid.plane_frame().map(|frame| json!({"normal": frame.normal.to_array(), "size": frame.size}));
-    json!({
-        "name": solid.name(),
-        "material": solid.material(),
-        "look": format!("{:?}", solid.scene().look).to_lowercase(),
-        "texture": solid.scene().texture.as_ref().map(|texture| format!("{texture:?}").to_lowercase()),
-        "plane": plane,
-        "low": low.to_array(),
-        "high": high.to_array(),
-        "shown": true,
-        "triangles": solid.mesh().triangles.len(),
-        "angles": angles(&solid.wetting_at(glam::DVec2::splat(0.5))),
-    })
-}
-
-/// Advancing, wet advancing and receding angle, in degrees.
-fn angles(wetting: &Wetting) -> [f64; 3] {
-    [wetting.advancing, wetting.wet_advancing.unwrap_or(wetting.advancing), wetting.receding].map(f64::to_degrees)
 }
 
 /// The files that JavaScript gave, by the names that the scene uses.

@@ -26,10 +26,16 @@ pub(crate) struct ByHand {
     pub placed: Vec<Placed>,
 }
 
+/// Largest gravity set by hand, in m/s²: a hundred times that of the Earth. Drops of a few
+/// micrometers have Bond number 1 there, far below what a model resolves.
+const MAX_GRAVITY: f64 = 1000.0;
+/// Largest wind set by hand, in m/s; models neglect the compressibility of the air.
+const MAX_WIND: f64 = 100.0;
+
 impl World {
     /// Replaces the scene's gravity (in m/s²) from now on; `None` returns to it.
     pub fn set_gravity(&mut self, gravity: Option<DVec3>) -> Result<(), WorldError> {
-        check_vector("gravity", gravity)?;
+        check_vector("gravity", gravity, MAX_GRAVITY, "m/s²")?;
         self.by_hand.gravity = gravity;
         self.advance_to(self.time());
         Ok(())
@@ -37,7 +43,7 @@ impl World {
 
     /// Replaces the scene's wind (in m/s) from now on; `None` returns to it.
     pub fn set_wind(&mut self, wind: Option<DVec3>) -> Result<(), WorldError> {
-        check_vector("wind", wind)?;
+        check_vector("wind", wind, MAX_WIND, "m/s")?;
         self.by_hand.wind = wind;
         Ok(())
     }
@@ -88,11 +94,11 @@ impl World {
     }
 }
 
-fn check_vector(what: &'static str, vector: Option<DVec3>) -> Result<(), WorldError> {
+fn check_vector(what: &str, vector: Option<DVec3>, most: f64, unit: &str) -> Result<(), WorldError> {
     match vector {
-        Some(vector) if !vector.is_finite() => {
-            Err(WorldError::ByHand { reason: format!("the {what} must be finite, not {vector}") })
-        }
+        Some(vector) if !vector.is_finite() || vector.length() > most => Err(WorldError::ByHand {
+            reason: format!("the {what} set by hand is at most {most} {unit}, not {:.3e} {unit}", vector.length()),
+        }),
         _ => Ok(()),
     }
 }
@@ -159,6 +165,12 @@ mod tests {
     fn values_that_no_scene_may_have_are_refused() {
         let mut world = world();
         assert!(world.set_gravity(Some(DVec3::NAN)).is_err() && world.set_wind(Some(DVec3::INFINITY)).is_err());
+        assert!(
+            world.set_gravity(Some(DVec3::splat(1e200))).is_err() && world.set_wind(Some(DVec3::X * 101.0)).is_err()
+        );
+        let error = world.set_gravity(Some(DVec3::Y * 1e9)).unwrap_err().to_string();
+        assert!(error.contains("at most 1000 m/s²") && error.contains("1.000e9"), "{error}");
+        world.set_gravity(Some(DVec3::NEG_Y * 1000.0)).unwrap();
         assert!(world.set_material(0, Some(Wetting::smooth(1.0, 1.5))).is_err());
         assert!(world.set_material(1, None).is_err());
     }

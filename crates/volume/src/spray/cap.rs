@@ -20,6 +20,7 @@ use std::f64::consts::{PI, TAU};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sessile_frames::Surface;
+use sessile_numerics::math;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting, cap, retention, sliding};
 
 use super::{Environment, Forces, NearestSolid, SprayDrop, enclosed};
@@ -65,12 +66,12 @@ impl Cap {
     /// Center and radius of its sphere, in m, for a base around `foot`.
     pub fn sphere(&self, foot: DVec3) -> (DVec3, f64) {
         let radius = cap::sphere_radius(self.radius, self.angle);
-        (foot - self.normal * (radius * self.angle.cos()), radius)
+        (foot - self.normal * (radius * math::cos(self.angle)), radius)
     }
 
     /// Middle and largest horizontal radius, in m, for a base around `foot`: what touches it.
     pub fn extent(&self, foot: DVec3) -> (DVec3, f64) {
-        let widest = if self.angle.cos() < 0.0 { self.radius / self.angle.sin() } else { self.radius };
+        let widest = if math::cos(self.angle) < 0.0 { self.radius / math::sin(self.angle) } else { self.radius };
         (foot + self.normal * (0.5 * self.height()), widest)
     }
 
@@ -83,9 +84,9 @@ impl Cap {
         let (center, radius) = self.sphere(DVec3::ZERO);
         let mut corners = vec![DVec3::ZERO, center + radius * up];
         for ring in 1..=RINGS {
-            let (sin, cos) = (self.angle * f64::from(ring) / f64::from(RINGS)).sin_cos();
+            let (sin, cos) = math::sin_cos(self.angle * f64::from(ring) / f64::from(RINGS));
             corners.extend((0..SEGMENTS).map(|segment| {
-                let (s, c) = (TAU * f64::from(segment) / f64::from(SEGMENTS)).sin_cos();
+                let (s, c) = math::sin_cos(TAU * f64::from(segment) / f64::from(SEGMENTS));
                 center + radius * (cos * up + sin * (c * across + s * along))
             }));
         }
@@ -102,7 +103,7 @@ impl Cap {
         surface.solids.extend(triangles.iter().map(|_| -1).chain(base.iter().map(|_| self.solid)));
         triangles.append(&mut base);
         // The triangulated cap encloses less than the sphere through its vertices.
-        let scale = (drop.volume / enclosed(&corners, &triangles)).cbrt();
+        let scale = math::cbrt(drop.volume / enclosed(&corners, &triangles));
         let first = surface.positions.len() as u32;
         for corner in &corners {
             surface.positions.push(drop.at + scale * *corner);

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 use sessile_frames::{DropId, DropState, Frame, FrameGeometry, GridFields, Surface, VolumeBalance};
+use sessile_numerics::math;
 
 use super::Volume;
 use crate::frame_fields::FrameFields;
@@ -82,7 +83,7 @@ impl Volume {
         for drop in drops.iter().filter(|drop| shown.binary_search(&drop.id).is_err()) {
             let Some(id) = DropId::new(drop.id) else { continue };
             // In planar runs the sphere is as wide as the disc of that area.
-            let disc = 4.0 / 3.0 * PI * (drop.volume / PI).powf(1.5);
+            let disc = 4.0 / 3.0 * PI * math::powf(drop.volume / PI, 1.5);
             let volume = if self.setup.planar { disc } else { drop.volume };
             hidden.launch(id, self.center_of_cells(id), drop.velocity, volume);
         }

@@ -9,7 +9,7 @@ use sessile_scene::{Amount, Drop, DropShape, Emitter, EmitterKind, Keyed, Materi
 use sessile_wetting::SlidingLaw;
 
 /// The scene as it is now.
-pub(crate) fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
+pub fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
     let mut now = scene.clone();
     let world = model.world();
     now.world.gravity = Keyed { keys: vec![(0.0, world.gravity())] };
@@ -48,7 +48,7 @@ pub(crate) fn scene_of_now(scene: &Scene, model: &dyn Model) -> Scene {
 }
 
 /// A scene of the present moment with the sources that were placed by hand.
-pub(crate) fn with_placed(mut scene: Scene, model: &dyn Model) -> Scene {
+pub fn with_placed(mut scene: Scene, model: &dyn Model) -> Scene {
     for (_, start, source) in model.world().placed_sources() {
         let mut emitter = source.emitter(start);
         if begin_anew(&mut emitter, model.time()) {

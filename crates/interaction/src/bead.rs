@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sessile_model::Tool;
+use sessile_model::{Model, Tool};
 
 /// Largest bead of a blade per length, in m².
 const BLADE_CAPACITY: f64 = 3e-6;
@@ -20,19 +20,38 @@ const MAX_DROPS: f64 = 64.0;
 
 /// The liquid on the tool in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Bead {
+pub struct Bead {
     /// In m³.
     pub volume: f64,
 }
 
 /// A drop that leaves a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shed {
+pub struct Shed {
+    /// Its center, in m.
     pub at: DVec3,
+    /// In m³.
     pub volume: f64,
 }
 
 impl Bead {
+    /// Lets a tool at `middle` on a solid with this normal lose what it cannot hold, and all of it
+    /// where it is lifted. What finds no place stays on the tool.
+    pub fn shed(&mut self, model: &mut dyn Model, tool: Tool, middle: DVec3, normal: DVec3, lifted: bool) {
+        let gravity = model.world().gravity();
+        let normal = normal.normalize_or_zero();
+        let down = (gravity - normal * gravity.dot(normal)).normalize_or_zero();
+        let mut shed: Vec<_> = self.overflow(tool, middle, down).into_iter().collect();
+        if lifted {
+            shed.extend(self.lift(tool, middle, down));
+        }
+        for drop in shed {
+            if model.add(drop.at, DVec3::ZERO, drop.volume).is_err() {
+                self.volume += drop.volume;
+            }
+        }
+    }
+
     /// What runs off a tool at `middle` (in m), where `down` is the direction of gravity.
     pub fn overflow(&mut self, tool: Tool, middle: DVec3, down: DVec3) -> Option<Shed> {
         let (capacity, end) = match tool {

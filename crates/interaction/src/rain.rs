@@ -5,6 +5,8 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_model::{InteractionError, Model};
+use sessile_numerics::math;
 use sessile_world::random::Stream;
 use sessile_world::{Solid, World};
 
@@ -21,7 +23,7 @@ const MOST: usize = 64;
 
 /// Rain over a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Rain {
+pub struct Rain {
     /// Water per area and time, in m/s.
     pub rate: f64,
     /// Index of the solid.
@@ -32,15 +34,27 @@ pub(crate) struct Rain {
 
 /// A drop of rain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RainDrop {
-    pub at: DVec3,
-    pub velocity: DVec3,
-    pub volume: f64,
+struct RainDrop {
+    at: DVec3,
+    velocity: DVec3,
+    volume: f64,
 }
 
 impl Rain {
+    /// Adds the drops of a time step of `dt` seconds (number `clock` of the session) to a model. A
+    /// drop without room is left out; the error is that of a model without rain.
+    pub fn step(&mut self, model: &mut dyn Model, seed: u64, clock: u64, dt: f64) -> Result<(), InteractionError> {
+        for drop in self.fall(model.world(), seed, clock, dt) {
+            let added = model.add(drop.at, drop.velocity, drop.volume);
+            if let Err(error @ InteractionError::Unsupported { .. }) = added {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// The drops of a time step of `dt` seconds.
-    pub fn fall(&mut self, world: &World, seed: u64, clock: u64, dt: f64) -> Vec<RainDrop> {
+    fn fall(&mut self, world: &World, seed: u64, clock: u64, dt: f64) -> Vec<RainDrop> {
         let Some(solid) = world.solids().get(self.solid) else { return Vec::new() };
         self.due += self.rate * solid.area() * dt;
         let mut random = Stream::new(seed, &[RAIN, clock]);
@@ -67,7 +81,7 @@ fn random_drop(solid: &Solid, gravity: DVec3, random: &mut Stream) -> RainDrop {
     let normal = pose.turn((b - a).cross(c - a)).normalize_or(DVec3::Y);
     let velocity = (gravity.normalize_or_zero() - normal) * SPEED;
     // Most drops are small; most water is in large ones.
-    let radius = RADII[0] * (RADII[1] / RADII[0]).powf(random.uniform().powi(2));
+    let radius = RADII[0] * math::powf(RADII[1] / RADII[0], random.uniform().powi(2));
     let fall = gravity * (0.5 * FLIGHT * FLIGHT);
     let at = place + normal * radius - velocity * FLIGHT + fall;
     let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
