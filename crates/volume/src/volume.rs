@@ -19,6 +19,7 @@ use crate::drops::{DropsReport, TargetVolume, merge_event};
 use crate::error::{SolveError, VolumeError};
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
+use crate::moving_line::MovingLine;
 use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
@@ -74,6 +75,7 @@ struct HysteresisLaw<'a> {
     surface_tension: f64,
     /// Speed above which a line counts as moving at any angle; with `fidelity = "paper"` only.
     static_speed: Option<f64>,
+    moving_line: Option<MovingLine>,
     solids: &'a [Solid],
     history: &'a WettingHistory,
 }
@@ -81,7 +83,13 @@ struct HysteresisLaw<'a> {
 impl<'a> HysteresisLaw<'a> {
     fn new(params: &Parameters, world: &'a World, history: &'a WettingHistory) -> Self {
         let surface_tension = params.liquid.surface_tension;
-        Self { surface_tension, static_speed: params.static_speed(), solids: world.solids(), history }
+        Self {
+            surface_tension,
+            static_speed: params.static_speed(),
+            moving_line: params.moving_line,
+            solids: world.solids(),
+            history,
+        }
     }
 }
 
@@ -93,6 +101,10 @@ impl AngleLaw for HysteresisLaw<'_> {
             receding_pull: wall.receding_limit / self.surface_tension,
             static_speed: self.static_speed,
         }
+    }
+
+    fn moving_line(&self) -> Option<MovingLine> {
+        self.moving_line
     }
 
     fn is_wet(&self, wall: &Wall, place: DVec3) -> bool {
