@@ -337,7 +337,7 @@ pub fn is_wet_ahead(
 
 impl<L: AngleLaw> Extension<'_, L> {
     /// Speed of the contact line near `at` along the wall and out of the liquid, in m/s: that of
-    /// the interface just above the wall, relative to it. `reach` is how far the line may be, in cells.
+    /// the interface just above the wall, relative to it; `reach` is how far it may be, in cells.
     fn line_speed(
         &self,
         phi: &Field<f64>,

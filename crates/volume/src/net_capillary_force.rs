@@ -28,10 +28,10 @@
 //! plane is removed as above, over the drop's volume. A uniform velocity along a plane has no
 //! divergence in cut cells, either. Where the flow through a face at the line is prescribed, the
 //! pressure of its cell stands for that at the interface. A line that moves has another angle in
-//! front than behind ([`moving_line`](crate::moving_line)), and that net force is not an error: of a
-//! drop at the speed U the share 1/(1 + (m k U/ε)²) is removed, with m k U the moving line's force
-//! over γ and its length and ε = [`ERROR`] that of the grid. Drops with hysteresis, on curved walls or
-//! on several, and those beside mirrors are held by forces that do not add up to zero.
+//! front than behind ([`moving_line`](crate::moving_line)), and that net force is not an error: of
+//! a drop at the speed U the share 1/(1 + (m k U/ε)²) is removed, with m k U the moving line's
+//! force over γ and its length and ε = [`ERROR`] that of the grid. Drops with hysteresis, on curved
+//! walls or on several, and those beside mirrors are held by forces that do not add up to zero.
 
 use glam::DVec3;
 use rayon::prelude::*;

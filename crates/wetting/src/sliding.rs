@@ -8,10 +8,10 @@
 //! The first term of β is the dissipation in the wedges of the contact line (Huh and Scriven's
 //! wedge on a circular line, huh1971), m(θ) = 2 sin²θ/(θ − sin θ cos θ), Λ = ln(w/λ) with the slip
 //! length λ of [`moving_line`](crate::moving_line); the second is laminar plate friction on the
-//! footprint, which makes water inertial (puthenveettil2013). Theory gives Λ up to a number of order
-//! one (the outer length is about w/2, and m changes with the speed); that of the volume model,
-//! which resolves the flow, is 13.0 for a drop 5.1 mm wide of ten times water's viscosity, and
-//! ln(w/λ) is 13.1. Kinetic friction linear in w η U with β = 20–200, a property of the liquid
+//! footprint, which makes water inertial (puthenveettil2013). Theory gives Λ up to a number of
+//! order one (the outer length is about w/2, and m changes with the speed); that of the volume
+//! model, which resolves the flow, is 13.0 for a drop 5.1 mm wide of ten times water's viscosity,
+//! and ln(w/λ) is 13.1. Kinetic friction linear in w η U with β = 20–200, a property of the liquid
 //! and the solid, is measured from 1 mPa s to 1 Pa s and up to 0.7 m/s (li2023); a measured β
 //! overrides both terms. Above θ_r = 140° wedge and hysteresis vanish and the drag of the air is
 //! added (mouterde2019).

@@ -1,9 +1,10 @@
-//! Comparison of the models with each other: the same drop, at rest and in motion ([`motion`]), in
-//! every model that supports the scene.
+//! Comparison of the models with each other: the same drop, at rest and in motion, in every model
+//! that supports the scene.
 //!
-//! Every case at rest compares the models with the exact solution, where there is one, and the surface
-//! model with the volume model within 2 %, the pane and droplet models within 3 %. A drop starts as
-//! a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity: 9.8 m/s².
+//! Every case at rest compares the models with the exact solution, where there is one, and the
+//! surface model with the volume model within 2 %, the pane and droplet models within 3 %. A drop
+//! starts as a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity:
+//! 9.8 m/s².
 
 mod motion;
 

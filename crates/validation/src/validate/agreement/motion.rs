@@ -7,8 +7,8 @@
 //!
 //! The speeds may differ by 15 %, and by what a difference of 5 % in the threshold volume, which is
 //! one of 3.3 % in the retention, makes of the force that is left: with the drive D and the
-//! retention H, 0.033 D/(D − H). That share is added within a third of the threshold only, where the
-//! law itself is stated to be less certain; elsewhere it is below a tenth.
+//! retention H, 0.033 D/(D − H). That share is added within a third of the threshold only, where
+//! the law itself is stated to be less certain; elsewhere it is below a tenth.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
@@ -76,8 +76,8 @@ impl Slide {
         1e-9 * self.microliters
     }
 
-    /// Time that is simulated, in s: two relaxation times m/(β w η) of water, in which it runs 90 mm
-    /// on a vertical pane, and ten of ten times its viscosity.
+    /// Time that is simulated, in s: two relaxation times m/(β w η) of water, in which it runs 90
+    /// mm on a vertical pane, and ten of ten times its viscosity.
     fn time(&self) -> f64 {
         if self.times < 2.0 { 0.35 } else { 0.2 }
     }

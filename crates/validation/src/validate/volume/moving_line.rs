@@ -11,8 +11,9 @@ const AREA: f64 = 9e-6;
 const TIMES: f64 = 10.0;
 /// Allowed difference of a speed from that on the finest grid.
 const OF_FINEST: f64 = 0.1;
-/// Allowed difference from the sliding law, whose outer length is known up to a number of order one:
-/// a factor e changes Λ = 13 by 8 %, and the angles that a moving line has change m by as much.
+/// Allowed difference from the sliding law, whose outer length is known up to a number of order
+/// one: a factor e changes Λ = 13 by 8 %, and the angles that a moving line has change m by as
+/// much.
 const OF_LAW: f64 = 0.16;
 
 pub(super) fn cases() -> Vec<Case> {
