@@ -106,23 +106,6 @@ mod tests {
         }
     }
 
-    /// Δu per step is γΔt/ρh² times the change of the cosine: from any cosine, the step's end stays
-    /// on its side of the law where the step is long, and reaches it where it is short.
-    #[test]
-    fn an_angle_that_follows_its_speed_does_not_overshoot() {
-        let (speed, state) = (0.1, LineState::Free);
-        for viscosity in [1e-6, 1e-4, 1e-2] {
-            let liquid = Liquid { viscosity, ..Liquid::water() };
-            let law = MovingLine::new(&liquid, 1e-8, 2e-4, 1e-4).unwrap();
-            let slow = speed * 1e-6 / viscosity;
-            let (target, share) = law.angle(0.0, state, slow);
-            let cosine = share * target;
-            let accelerated = slow + law.response * cosine;
-            let overshoot = law.angle(0.0, state, accelerated).0;
-            assert!(accelerated > 0.0 && overshoot < 1e-3, "ν {viscosity}: {slow} m/s becomes {accelerated} m/s");
-        }
-    }
-
     #[test]
     fn a_resolved_slip_length_or_none_switches_the_law_off() {
         let water = Liquid::water();
