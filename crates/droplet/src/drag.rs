@@ -45,7 +45,8 @@ impl Drag {
     pub fn new(law: &SlidingLaw, liquid: &Liquid, width: f64, per_mass: f64) -> Self {
         let scale = width * liquid.dynamic_viscosity() * per_mass;
         let air = if law.is_repellent { law.air_drag * (0.5 * width).powi(2) * per_mass } else { 0.0 };
-        Self { wedge: law.wedge_friction, plate: sliding::plate_friction(liquid, width, 1.0), scale, air }
+        let wedge = law.wedge_friction * sliding::cutoff_logarithm(width);
+        Self { wedge, plate: sliding::plate_friction(liquid, width, 1.0), scale, air }
     }
 }
 

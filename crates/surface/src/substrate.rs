@@ -6,7 +6,7 @@ use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 use sessile_numerics::{math, typed_index};
 use sessile_wetting::Wetting;
-use sessile_wetting::sliding::{CUTOFF_LOGARITHM, wedge_dissipation};
+use sessile_wetting::sliding::wedge_dissipation;
 use sessile_world::{Solid, World};
 
 use crate::mesh::Interface;
@@ -90,21 +90,20 @@ pub struct WettingCoefficients {
     pub cos_wet_advancing: Option<f64>,
     /// Cosine of the receding angle.
     pub cos_receding: f64,
-    /// Wedge friction Λ m(θ) of an advancing line; times η and speed it is a force per length.
+    /// Wedge friction m(θ) of an advancing line; times Λ η and speed it is a force per length.
     pub drag_advancing: f64,
-    /// Wedge friction Λ m(θ) of a receding line.
+    /// Wedge friction m(θ) of a receding line.
     pub drag_receding: f64,
 }
 
 impl WettingCoefficients {
     fn new(wetting: &Wetting) -> Self {
-        let drag = |theta: f64| CUTOFF_LOGARITHM * wedge_dissipation(theta);
         Self {
             cos_advancing: math::cos(wetting.advancing),
             cos_wet_advancing: wetting.wet_advancing.map(math::cos),
             cos_receding: math::cos(wetting.receding),
-            drag_advancing: drag(wetting.advancing),
-            drag_receding: drag(wetting.receding),
+            drag_advancing: wedge_dissipation(wetting.advancing),
+            drag_receding: wedge_dissipation(wetting.receding),
         }
     }
 }

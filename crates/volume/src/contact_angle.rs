@@ -19,7 +19,9 @@
 //! a quarter.
 //!
 //! θ is the angle that the interface makes with the wall, kept between the receding and the
-//! advancing angle; between the two the line is pinned. No time-step limit. Lengths are in cells.
+//! advancing angle; between the two the line is pinned. Where it moves, θ is the angle that a line
+//! of that speed has at a cell's distance ([`moving_line`](crate::moving_line)). No time-step
+//! limit. Lengths are in cells.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -29,6 +31,7 @@ use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
 use crate::level_set_advection::LIFT;
 use crate::line_state::LineState;
+use crate::moving_line::MovingLine;
 use crate::redistance::PHI_MAX;
 use crate::scratch::Scratch;
 use crate::solids::{SOLID_BAND, Solids, Wall};
@@ -75,6 +78,9 @@ pub const AHEAD: f64 = 1.25;
 /// to the wall, above the second not at all.
 const PARALLEL: [f64; 2] = [0.02, 0.08];
 
+/// Distance from a front at which its speed decides whether it is static, in cells.
+const FRONT_REACH: f64 = 2.0;
+
 /// −φ at the wall above which it counts as covered by liquid, in cells.
 const COVERED: f64 = 0.4;
 
@@ -83,13 +89,17 @@ pub trait AngleLaw: Sync {
     /// Receding and dry advancing angle at a cell, and the bound on the receding line force over γ.
     fn range(&self, wall: &Wall) -> AngleRange;
 
+    /// How the angle follows the line's speed; none if it does not.
+    fn moving_line(&self) -> Option<MovingLine> {
+        None
+    }
+
     /// Whether the wall has been wet at a point of space; queried only where it makes a difference.
     fn is_wet(&self, _wall: &Wall, _place: DVec3) -> bool {
         false
     }
 
-    /// Velocity of a wall at a point of space, in m/s; queried for [`AngleRange::static_speed`]
-    /// only.
+    /// Velocity of a wall at a point of space, in m/s.
     fn wall_velocity(&self, _wall: &Wall, _place: DVec3) -> DVec3 {
         DVec3::ZERO
     }
@@ -328,8 +338,16 @@ pub fn is_wet_ahead(
 
 impl<L: AngleLaw> Extension<'_, L> {
     /// Speed of the contact line near `at` along the wall and out of the liquid, in m/s: that of
-    /// the interface just above the wall, relative to it.
-    fn line_speed(&self, phi: &Field<f64>, wall: &Wall, slot: usize, [at, normal]: [DVec3; 2], s: f64) -> f64 {
+    /// the interface just above the wall, relative to it; `reach` is how far it may be, in cells.
+    fn line_speed(
+        &self,
+        phi: &Field<f64>,
+        wall: &Wall,
+        slot: usize,
+        [at, normal]: [DVec3; 2],
+        s: f64,
+        reach: f64,
+    ) -> f64 {
         let (Some(velocity), tiles) = (self.velocity, &self.grid.tiles) else { return 0.0 };
         let above = at + normal * (LIFT - s);
         let slope = smooth_gradient(tiles, phi, slot, above);
@@ -339,7 +357,7 @@ impl<L: AngleLaw> Extension<'_, L> {
             return 0.0;
         }
         let onto = tangent * (linear(tiles, phi, slot, above, CENTER) / steepness);
-        let place = above - onto.clamp_length_max(2.0);
+        let place = above - onto.clamp_length_max(reach);
         let wall_velocity = self.law.wall_velocity(wall, self.grid.position(slot, place));
         (velocity_at(tiles, velocity, slot, place) - wall_velocity).dot(tangent) / steepness.sqrt()
     }
@@ -385,9 +403,11 @@ impl<L: AngleLaw> Extension<'_, L> {
         }
         let (cosine, found) = if hysteresis {
             match measured_cosine(tiles, phi, slot, at, s, normal) {
-                Some(measured) if range.static_speed.is_some() => {
-                    range.choose_by_speed(measured, before, self.line_speed(phi, wall, slot, [at, normal], s))
-                }
+                Some(measured) if range.static_speed.is_some() => range.choose_by_speed(
+                    measured,
+                    before,
+                    self.line_speed(phi, wall, slot, [at, normal], s, FRONT_REACH),
+                ),
                 Some(measured) => range.choose(measured),
                 None => (range.middle(), LineState::Free),
             }
@@ -400,9 +420,15 @@ impl<L: AngleLaw> Extension<'_, L> {
         }
         if inside {
             let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
+            let (cosine, share) = match law.moving_line().filter(|_| range.static_speed.is_none()) {
+                Some(moving) if !found.is_pinned() => {
+                    moving.angle(cosine, found, self.line_speed(phi, wall, slot, [at, normal], s, BAND))
+                }
+                _ => (cosine, 1.0),
+            };
             let cosine = slope_into_wall(samples, cosine);
             let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
-            *out += RELAXATION * (arc_phi(samples, s, cosine) - *out);
+            *out += RELAXATION * share * (arc_phi(samples, s, cosine) - *out);
         }
     }
 }

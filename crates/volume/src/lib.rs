@@ -31,6 +31,7 @@ mod interface_advection;
 mod level_set_advection;
 mod line_state;
 mod mirrors;
+mod moving_line;
 mod net_capillary_force;
 mod parameters;
 mod parasitic_currents;

@@ -27,14 +27,19 @@
 //! vanishes, at 0.1 mm/s, and does not come to rest for a second. So the part of the sum along the
 //! plane is removed as above, over the drop's volume. A uniform velocity along a plane has no
 //! divergence in cut cells, either. Where the flow through a face at the line is prescribed, the
-//! pressure of its cell stands for that at the interface. Drops with hysteresis, on curved walls or
-//! on several, and those beside mirrors are held by forces that do not add up to zero.
+//! pressure of its cell stands for that at the interface. A line that moves has another angle in
+//! front than behind ([`moving_line`](crate::moving_line)), and that net force is not an error: of
+//! a drop at the speed U the share 1/(1 + (m k U/ε)²) is removed, with m k U the moving line's
+//! force over γ and its length and ε = [`ERROR`] that of the grid. Drops with hysteresis, on curved
+//! walls or on several, and those beside mirrors are held by forces that do not add up to zero.
 
 use glam::DVec3;
 use rayon::prelude::*;
+use sessile_numerics::math;
 
 use crate::drops::Drops;
 use crate::faces::{FaceFlags, WET};
+use crate::moving_line::MovingLine;
 use crate::poisson::OptionalUnknown;
 use crate::projection::{PressureProblem, Projection, WallVelocity};
 use crate::solids::Wall;
@@ -42,6 +47,8 @@ use crate::tiles::{CellIndex, Field, Tiles};
 
 /// Distance from a wall below which a liquid cell shows that its component touches it, in cells.
 const ON_WALL: f64 = 1.0;
+/// The grid's net force on a resting drop, over γ and the length of its line.
+const ERROR: f64 = 1e-3;
 /// Difference of two normals below which they belong to one plane.
 const SAME_NORMAL: f64 = 1e-6;
 
@@ -54,6 +61,8 @@ pub struct NetForce {
     mass: DVec3,
     /// U, in m/s.
     velocity: DVec3,
+    /// Sum of the velocity over the low faces of its cells, relative to its wall, in m/s.
+    motion: DVec3,
 }
 
 /// Removes the net capillary force of closed interfaces from the velocity that the projection has
@@ -62,6 +71,7 @@ pub fn cancel_net_forces(
     problem: &PressureProblem<'_>,
     projection: &Projection,
     drops: &Drops,
+    moving_line: Option<MovingLine>,
     wall_velocity: &impl WallVelocity,
     net_forces: &mut Vec<NetForce>,
     velocity: &mut [Field<f64>; 3],
@@ -71,6 +81,11 @@ pub fn cancel_net_forces(
         return;
     }
     find_net_forces(problem, projection, drops, &supports, wall_velocity, net_forces);
+    if let Some(moving_line) = moving_line {
+        let relative =
+            |cell: CellIndex, wall: &Wall, axis: usize| velocity[axis].values()[cell] - wall_velocity(wall, cell, axis);
+        leave_moving_lines(projection, drops, &supports, moving_line, relative, net_forces);
+    }
     let (unknown_of, component_of) = (&projection.unknown_of, &drops.component_of);
     let shift = |component: usize| -net_forces[component].velocity;
     shift_components(problem.tiles, problem.flags, unknown_of, component_of, velocity, shift);
@@ -195,6 +210,30 @@ fn find_net_forces(
     }
 }
 
+/// Leaves drops on a plane the net force of their moving line.
+fn leave_moving_lines(
+    projection: &Projection,
+    drops: &Drops,
+    supports: &[Support],
+    moving_line: MovingLine,
+    relative_velocity: impl Fn(CellIndex, &Wall, usize) -> f64,
+    net_forces: &mut [NetForce],
+) {
+    for (&cell, &component) in projection.cells.iter().zip(&drops.component_of) {
+        if let Support::Plane { wall, .. } = &supports[component as usize] {
+            net_forces[component as usize].motion +=
+                DVec3::from([0, 1, 2].map(|axis| relative_velocity(cell, wall, axis)));
+        }
+    }
+    for ((force, support), component) in net_forces.iter_mut().zip(supports).zip(&drops.components) {
+        if let Support::Plane { normal, wall } = support {
+            let speed = force.motion.reject_from_normalized(*normal).length() / component.num_cells.max(1) as f64;
+            let excess = moving_line.drag(math::cos(wall.advancing), speed) / ERROR;
+            force.velocity /= 1.0 + excess * excess;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,7 +284,7 @@ mod tests {
         projection.correct(&problem, &mut velocity, &|_, _, _| 0.0);
         let change = |velocity: &[Field<f64>; 3]| mean_velocity(&problem, velocity) - DVec3::from(stream);
         let uncorrected = change(&velocity);
-        cancel_net_forces(&problem, &projection, &drops, &|_, _, _| 0.0, &mut Vec::new(), &mut velocity);
+        cancel_net_forces(&problem, &projection, &drops, None, &|_, _, _| 0.0, &mut Vec::new(), &mut velocity);
         [uncorrected, change(&velocity)]
     }
 

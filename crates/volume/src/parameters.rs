@@ -5,6 +5,7 @@ use sessile_wetting::Liquid;
 
 use crate::advection::{Interpolation, Limiter};
 use crate::contact_curvature::ContactAngleRule;
+use crate::moving_line::MovingLine;
 use crate::particles::ParticleParameters;
 
 /// What a run does not change.
@@ -12,8 +13,10 @@ use crate::particles::ParticleParameters;
 pub struct Parameters {
     /// The liquid.
     pub liquid: Liquid,
-    /// Slip length on solids, in m.
+    /// Slip length on solids that the grid resolves, in m.
     pub slip: f64,
+    /// How the angle at a contact line follows its speed; none if it does not.
+    pub moving_line: Option<MovingLine>,
     /// Second-order pressure condition at the interface; first order otherwise.
     pub second_order: bool,
     /// Curvature at contact lines by the virtual surface method; by the extension of φ into solids

@@ -106,7 +106,8 @@ pub fn project<L>(
     let report = projection.solve(&problem).map_err(|error| SolveError { solver: "pressure solve", error })?;
     projection.correct(&problem, velocity, &wall_velocity);
     if first {
-        cancel_net_forces(&problem, projection, drops, &wall_velocity, net_forces, velocity);
+        let moving_line = params.moving_line;
+        cancel_net_forces(&problem, projection, drops, moving_line, &wall_velocity, net_forces, velocity);
         projection.write_pressure(dt, pressure);
     }
     Ok(report)

@@ -7,12 +7,13 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use glam::DVec3;
 use sessile_numerics::{circle_radius, sphere_radius, sphere_volume};
 use sessile_scene::types::{CurvatureMethod, Domain, EmitterKind, Fidelity, Scene, Side, SolidShape};
-use sessile_wetting::Wetting;
+use sessile_wetting::{Wetting, moving_line};
 use sessile_world::World;
 
 use crate::advection::Interpolation;
 use crate::contact_curvature::ContactAngleRule;
 use crate::error::VolumeError;
+use crate::moving_line::MovingLine;
 use crate::parameters::{NumericalParameters, Parameters};
 use crate::projection::capillary_time_step;
 use crate::redistance::PHI_MAX;
@@ -186,6 +187,7 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
     if let Some(dt) = options.dt.filter(|dt| *dt > longest) {
         return Err(VolumeError::LongStep { dt_us: 1e6 * dt, longest_us: 1e6 * longest, cell_mm: 1e3 * h });
     }
+    let slip = options.slip.unwrap_or(moving_line::SLIP_LENGTH);
     let static_speed = options.static_speed.unwrap_or(STATIC_SPEED);
     let default = if paper { CurvatureMethod::VirtualSurface } else { CurvatureMethod::Extension };
     let by_virtual_surface = options.curvature.unwrap_or(default) == CurvatureMethod::VirtualSurface;
@@ -197,6 +199,7 @@ fn read_parameters(scene: &Scene, h: f64, largest: f64) -> Result<Parameters, Vo
     Ok(Parameters {
         liquid,
         slip: options.slip.unwrap_or(0.0),
+        moving_line: if paper { None } else { MovingLine::new(&liquid, slip, h, longest) },
         virtual_surface: by_virtual_surface.then_some(rule),
         second_order: order == 2,
         paper_operators: paper,

@@ -46,6 +46,7 @@ pub fn test_parameters() -> Parameters {
     Parameters {
         liquid: Liquid { density: 1000.0, viscosity: 1e-6, surface_tension: 0.073, refractive_index: 1.33 },
         slip: 0.0,
+        moving_line: None,
         second_order: true,
         virtual_surface: None,
         paper_operators: false,

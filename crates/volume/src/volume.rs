@@ -20,6 +20,7 @@ use crate::error::{SolveError, VolumeError};
 use crate::evaporation::Evaporation;
 use crate::fluid::{Fluid, StepContext};
 use crate::interface_advection::advective_time_step;
+use crate::moving_line::MovingLine;
 use crate::parameters::Parameters;
 use crate::poisson::PoissonError;
 use crate::setup::{MemoryEstimate, Setup};
@@ -78,6 +79,7 @@ struct HysteresisLaw<'a> {
     surface_tension: f64,
     /// Speed above which a line counts as moving at any angle; with `fidelity = "paper"` only.
     static_speed: Option<f64>,
+    moving_line: Option<MovingLine>,
     solids: &'a [Solid],
     history: &'a WettingHistory,
 }
@@ -85,7 +87,13 @@ struct HysteresisLaw<'a> {
 impl<'a> HysteresisLaw<'a> {
     fn new(params: &Parameters, world: &'a World, history: &'a WettingHistory) -> Self {
         let surface_tension = params.liquid.surface_tension;
-        Self { surface_tension, static_speed: params.static_speed(), solids: world.solids(), history }
+        Self {
+            surface_tension,
+            static_speed: params.static_speed(),
+            moving_line: params.moving_line,
+            solids: world.solids(),
+            history,
+        }
     }
 }
 
@@ -97,6 +105,10 @@ impl AngleLaw for HysteresisLaw<'_> {
             receding_pull: wall.receding_limit / self.surface_tension,
             static_speed: self.static_speed,
         }
+    }
+
+    fn moving_line(&self) -> Option<MovingLine> {
+        self.moving_line
     }
 
     fn is_wet(&self, wall: &Wall, place: DVec3) -> bool {

@@ -17,8 +17,9 @@ use sessile_numerics::math;
 
 use crate::cap::angle_minus_sin_cos;
 use crate::liquid::Liquid;
-use crate::sliding::CUTOFF_LOGARITHM;
 
+/// Λ = ln(w/λ) of a receding line whatever the drop's width, that of 1.6 mm; 8 to 15 in practice.
+const CUTOFF_LOGARITHM: f64 = 12.0;
 /// Shedding starts at this multiple of the fastest receding speed.
 pub const SHEDDING_FACTOR: f64 = 1.5;
 /// Receding angle below which a moving drop always leaves a film, in rad.

@@ -46,7 +46,7 @@ pub struct SlidingLaw {
     pub air_drag: f64,
     /// Downhill shift of the centroid in base radii per Bond number of the tangential force.
     pub sag_per_bond: f64,
-    /// Wedge part of the friction coefficient β.
+    /// Wedge part of the friction coefficient β, over Λ.
     pub wedge_friction: f64,
     /// Whether the drag of the air adds to the friction (superhydrophobic materials).
     pub is_repellent: bool,
@@ -109,7 +109,8 @@ impl SlidingLaw {
     #[inline]
     pub fn resistance(&self, liquid: &Liquid, speed: f64, width: f64) -> f64 {
         let (least, most) = sliding::FRICTION_BOUNDS;
-        let beta = (self.wedge_friction + sliding::plate_friction(liquid, width, speed)).clamp(least, most);
+        let wedge = self.wedge_friction * sliding::cutoff_logarithm(width);
+        let beta = (wedge + sliding::plate_friction(liquid, width, speed)).clamp(least, most);
         let air = if self.is_repellent { self.air_drag * (0.5 * width).powi(2) * speed } else { 0.0 };
         beta * width * liquid.dynamic_viscosity() + air
     }

@@ -46,6 +46,7 @@ mod liquid;
 mod liquids;
 mod material;
 pub mod materials;
+pub mod moving_line;
 mod ode;
 pub mod pendant;
 mod pendant_limit;

@@ -169,7 +169,11 @@ section! {
             "speed below which the contact line counts as static"
         ),
         /// Slip length, in m.
-        pub slip: Option<f64> = key(Quantity(&LENGTH, NotNegative), Derived("0 mm"), "slip length"),
+        pub slip: Option<f64> = key(
+            Quantity(&LENGTH, NotNegative),
+            Derived("10 nm"),
+            "slip length; 0: contact lines slip by the cell, as in paper mode",
+        ),
     }
 }
 

@@ -12,7 +12,7 @@
 //! are implicit or bounded, so none limits the time step.
 
 use glam::DVec3;
-use sessile_wetting::sliding::plate_friction;
+use sessile_wetting::sliding::{cutoff_logarithm, plate_friction};
 
 use super::conjugate_gradient::SolveReport;
 use super::geometry::{Contact, DropGeometry};
@@ -45,6 +45,15 @@ impl LineMotion {
     }
 }
 
+/// What resists the motion of a contact line.
+#[derive(Clone, Copy, Debug)]
+struct LineResistance {
+    /// σ, in N/m.
+    tension: f64,
+    /// Λη, in Pa·s.
+    wedge_viscosity: f64,
+}
+
 /// Result of the stick–slip problem.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StickSlipReport {
@@ -71,14 +80,18 @@ pub fn add_footprint_friction(
     tau: f64,
     k: &mut Coefficients,
 ) {
-    let length: f64 = geometry.contacts.iter().map(|c| c.length).sum();
     let Some(normal) = geometry.footprint_normal() else { return };
-    let width = length / std::f64::consts::PI;
+    let width = footprint_width(geometry);
     let slip = drop.velocity - geometry.solid_velocity();
     let speed = (slip - normal * normal.dot(slip)).length();
     let liquid = &context.params.liquid;
     k.base_normal = normal;
     k.base_drag = tau * plate_friction(liquid, width, speed) * liquid.dynamic_viscosity() * width;
+}
+
+/// Diameter of the circle with the length of the contact line, in m.
+fn footprint_width(geometry: &DropGeometry) -> f64 {
+    geometry.contacts.iter().map(|c| c.length).sum::<f64>() / std::f64::consts::PI
 }
 
 /// Whether a drop has a contact line that no hysteresis can pin anywhere.
@@ -114,6 +127,11 @@ pub fn solve_stick_slip(
 ) -> StickSlipReport {
     let numerics = &context.params.numerics;
     let mut motions: Vec<LineMotion> = geometry.contacts.iter().map(|c| initial_motion(drop, c)).collect();
+    let liquid = &context.params.liquid;
+    let resistance = LineResistance {
+        tension: liquid.surface_tension,
+        wedge_viscosity: cutoff_logarithm(footprint_width(geometry)) * liquid.dynamic_viscosity(),
+    };
     let coupled = !geometry.contacts.iter().any(|c| c.is_mobile_line() && has_hysteresis(c));
     let without_line: Vec<DVec3> = geometry.contacts.iter().map(|c| system.right[c.vertex]).collect();
     // For a drop in free fall this guess is the solution.
@@ -126,7 +144,7 @@ pub fn solve_stick_slip(
         for (i, contact) in geometry.contacts.iter().enumerate() {
             let velocity = if line_moves { Some(drop.velocity) } else { None };
             system.right[contact.vertex] = without_line[i];
-            constrain_contact(contact, motions[i], velocity, coupled, context, tau, system);
+            constrain_contact(contact, motions[i], velocity, coupled, &resistance, tau, system);
         }
         let iterations = report.solve.iterations;
         report.solve = system.solve(geometry, k, Some(0.0), numerics);
@@ -178,11 +196,10 @@ fn constrain_contact(
     motion: LineMotion,
     drop_velocity: Option<DVec3>,
     coupled: bool,
-    context: &StepContext<'_>,
+    resistance: &LineResistance,
     tau: f64,
     system: &mut LinearSystem,
 ) {
-    let liquid = &context.params.liquid;
     let (v, sample) = (contact.vertex, &contact.sample);
     let mut prescribed = sample.velocity;
     if let Some(velocity) = drop_velocity.filter(|_| contact.kind == VertexKind::ContactLine) {
@@ -195,12 +212,12 @@ fn constrain_contact(
         system.constraints[v] = Constraint::Fixed;
     } else {
         let out = contact.outward;
-        let friction = dry_friction(contact, liquid.surface_tension);
+        let friction = dry_friction(contact, resistance.tension);
         let wedge = match motion {
             LineMotion::Advancing => sample.wetting.drag_advancing,
             _ => sample.wetting.drag_receding,
         };
-        let drag = wedge * liquid.dynamic_viscosity() * contact.length * tau;
+        let drag = wedge * resistance.wedge_viscosity * contact.length * tau;
         system.constraints[v] = if coupled {
             Constraint::ContactLine { outward: out, along: out.cross(sample.normal) }
         } else {

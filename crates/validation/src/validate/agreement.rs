@@ -1,9 +1,12 @@
-//! Comparison of the models with each other: the same drop at rest in every model that supports the
-//! scene.
+//! Comparison of the models with each other: the same drop, at rest and in motion, in every model
+//! that supports the scene.
 //!
-//! Every case compares the models with the exact solution, where there is one, and the surface
-//! model with the volume model within 2 %, the pane and droplet models within 3 %. A drop starts as
-//! a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity: 9.8 m/s².
+//! Every case at rest compares the models with the exact solution, where there is one, and the
+//! surface model with the volume model within 2 %, the pane and droplet models within 3 %. A drop
+//! starts as a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity:
+//! 9.8 m/s².
+
+mod motion;
 
 use sessile_frames::DropMeasures;
 use sessile_numerics::sphere_radius;
@@ -29,7 +32,7 @@ const SESSILE: &str = "A drop at rest on a level plane without hysteresis, by al
 pub(super) fn cases() -> Vec<Case> {
     let case =
         |name, about, run| Case { name, model: "agreement", kind: CaseKind::Verification, quick: false, about, run };
-    vec![
+    let at_rest = vec![
         case("agreement-4-60", SESSILE, |context| sessile(context, 4.0, 60.0)),
         case("agreement-4-90", SESSILE, |context| sessile(context, 4.0, 90.0)),
         case("agreement-4-120", SESSILE, |context| sessile(context, 4.0, 120.0)),
@@ -42,7 +45,8 @@ pub(super) fn cases() -> Vec<Case> {
              the pipe and width across it.",
             in_pipe,
         ),
-    ]
+    ];
+    [at_rest, motion::cases()].concat()
 }
 
 /// Measures of a scene's drop at rest; `scene` without model and times, `volume` in m³.

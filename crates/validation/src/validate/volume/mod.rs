@@ -7,6 +7,7 @@
 mod capillary_rise;
 mod free_drops;
 mod impact;
+mod moving_line;
 mod pendant_drops;
 mod retention;
 mod sessile_drops;
@@ -26,6 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
         pendant_drops::cases(),
         capillary_rise::cases(),
         impact::cases(),
+        moving_line::cases(),
     ]
     .concat()
 }
