@@ -214,7 +214,7 @@ mod tests {
             for speed in [0.0, 0.02, 0.5, 3.0] {
                 let start = DVec3::X * (hollow - radius * (1.0 + clearance));
                 let falling = ball(start, DVec3::new(0.0, -speed, 1e-3 * speed));
-                let contact = first_contact(&falling, &mesh, true, &still, DOWN, (0.2, 0.0));
+                let contact = first_contact(&falling, &mesh, true, (&still, DVec3::ZERO), DOWN, (0.2, 0.0));
                 let t = contact.unwrap_or_else(|| panic!("{speed} m/s, gap of {clearance}: it passes the wall")).time;
                 let center = falling.center + falling.velocity * t + 0.5 * DOWN * t * t;
                 let out = (center.length() + radius) / hollow;

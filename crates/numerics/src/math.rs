@@ -73,6 +73,12 @@ pub fn quat_to_scaled_axis(turn: DQuat) -> DVec3 {
     if sin < 1e-8 { DVec3::ZERO } else { axis * (2.0 * atan2(sin, turn.w) / sin) }
 }
 
+/// The rotation at `s` from `from` (0) to `to` (1) at constant angular velocity, the shorter way.
+pub fn slerp(from: DQuat, to: DQuat, s: f64) -> DQuat {
+    let to = if from.dot(to) < 0.0 { -to } else { to };
+    from * quat_from_scaled_axis(quat_to_scaled_axis(from.conjugate() * to) * s)
+}
+
 /// Angle between two vectors, in rad.
 #[inline]
 pub fn angle_between(a: DVec3, b: DVec3) -> f64 {

@@ -206,11 +206,11 @@ impl Session {
     pub fn tick(&mut self) -> Result<(), String> {
         let (length, seed) = (self.tick_length(), self.scene.seed);
         self.events.clear();
-        if let Some(rain) = &mut self.rain {
-            if let Err(error) = rain.step(&mut *self.model, seed, self.clock, length) {
-                self.notices.push(format!("the rain stops: {error}"));
-                self.rain = None;
-            }
+        if let Some(rain) = &mut self.rain
+            && let Err(error) = rain.step(&mut *self.model, seed, self.clock, length)
+        {
+            self.notices.push(format!("the rain stops: {error}"));
+            self.rain = None;
         }
         self.clock += 1;
         self.ticks += 1;

@@ -12,6 +12,7 @@
 //! skins and animations).
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
+use sessile_numerics::math;
 
 use super::accessor::Accessors;
 use super::document::{self, Channel, Document, Node, Skin};
@@ -168,7 +169,7 @@ impl Track {
             Interpolation::Step => from.to_vec(),
             Interpolation::Linear => match (self.path.as_str(), from, to) {
                 ("rotation", &[x, y, z, w], &[u, v, p, q]) => {
-                    DQuat::from_xyzw(x, y, z, w).slerp(DQuat::from_xyzw(u, v, p, q), s).to_array().to_vec()
+                    math::slerp(DQuat::from_xyzw(x, y, z, w), DQuat::from_xyzw(u, v, p, q), s).to_array().to_vec()
                 }
                 _ => from.iter().zip(to).map(|(a, b)| a + (b - a) * s).collect(),
             },
@@ -192,8 +193,15 @@ struct Shape {
     targets: Vec<Vec<DVec3>>,
     /// Weights of morph targets where the node has none.
     default_weights: Vec<f64>,
-    /// Joints with inverse bind matrices, and those of each vertex with their weights.
-    skin: Option<(Vec<(usize, DMat4)>, Vec<[(usize, f64); 4]>)>,
+    skin: Option<VertexSkin>,
+}
+
+/// The skin of a primitive.
+struct VertexSkin {
+    /// Nodes of the joints, with their inverse bind matrices.
+    joints: Vec<(usize, DMat4)>,
+    /// Up to four joints of each vertex, with their weights.
+    vertices: Vec<[(usize, f64); 4]>,
 }
 
 impl Shape {
@@ -216,26 +224,27 @@ impl Shape {
         Ok(Self { node: deforming.node, positions, targets, default_weights: mesh.weights.clone(), skin })
     }
 
-    #[expect(clippy::type_complexity, reason = "the field's type")]
     fn skin(
         skin: &Skin,
         attributes: Option<(usize, usize)>,
         count: usize,
         accessors: &Accessors<'_>,
-    ) -> Result<(Vec<(usize, DMat4)>, Vec<[(usize, f64); 4]>), ParseError> {
+    ) -> Result<VertexSkin, ParseError> {
         let binds = match skin.inverse_bind_matrices {
             Some(accessor) => accessors.numbers(accessor, "MAT4", 16)?,
             None => Vec::new(),
         };
         let bind = |k: usize| binds.as_chunks::<16>().0.get(k).map_or(DMat4::IDENTITY, DMat4::from_cols_array);
         let joints = skin.joints.iter().enumerate().map(|(k, joint)| (*joint, bind(k))).collect();
-        let Some((indices, weights)) = attributes else { return Ok((joints, vec![[(0, 0.0); 4]; count])) };
+        let Some((indices, weights)) = attributes else {
+            return Ok(VertexSkin { joints, vertices: vec![[(0, 0.0); 4]; count] });
+        };
         let (indices, weights) = (accessors.numbers(indices, "VEC4", 4)?, accessors.numbers(weights, "VEC4", 4)?);
         let own = indices.as_chunks::<4>().0.iter().zip(weights.as_chunks::<4>().0);
         let mut own: Vec<[(usize, f64); 4]> =
             own.map(|(j, w)| std::array::from_fn(|k| (j[k] as usize, w[k]))).collect();
         own.resize(count, [(0, 0.0); 4]);
-        Ok((joints, own))
+        Ok(VertexSkin { joints, vertices: own })
     }
 
     /// The vertices in world space.
@@ -247,7 +256,7 @@ impl Shape {
         }
         let pose = |node: usize| poses.iter().find(|(k, _)| *k == node).map_or(DMat4::IDENTITY, |(_, pose)| *pose);
         let own = pose(self.node);
-        let Some((joints, vertices)) = &self.skin else {
+        let Some(VertexSkin { joints, vertices }) = &self.skin else {
             return local.into_iter().map(|p| own.transform_point3(p)).collect();
         };
         let joints: Vec<DMat4> = joints.iter().map(|(node, bind)| pose(*node) * *bind).collect();
