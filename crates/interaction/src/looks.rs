@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_scene_hands_over_colors_textures_lights_and_camera() {
-        let text = "model = \"pane\"\ntime = { duration = \"1 s\", frame = \"0.1 s\" }\n\
+        let text = "model = \"droplet\"\ntime = { duration = \"1 s\", frame = \"0.1 s\" }\n\
             [camera]\nposition = \"0 100 200 mm\"\nlook_at = \"0 0 0 mm\"\n\
             [lights]\nenvironment = \"sky\"\nsun = { direction = [0, 1, 0], color = 2 }\n\
             area = [{ center = \"0 300 0 mm\", size = \"200 mm\", color = 9 }]\n\

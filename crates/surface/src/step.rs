@@ -239,17 +239,15 @@ mod tests {
 
     #[test]
     fn gravity_that_no_substep_resolves_is_an_error_at_once() {
-        let mut model = build(&format!("{}{}", plane([0.0, 1.0, 0.0], 90.0, 60.0), cap(4.0, 75.0, [0.0; 3])));
-        run(&mut model, 0.002);
-        let before = model.save();
-        model.world_mut().set_gravity(Some(DVec3::new(0.0, -1e9, 0.0))).unwrap();
-        let Err(StepError::Runaway { speed, advice, .. }) = model.step(1e-3, &mut NoTimer) else {
+        let under = |gravity: &str| {
+            let world = format!("[world]\ngravity = \"0 -{gravity} 0 m/s^2\"\n");
+            build(&(world + &plane([0.0, 1.0, 0.0], 90.0, 60.0) + &cap(4.0, 75.0, [0.0; 3])))
+        };
+        let Err(StepError::Runaway { speed, advice, .. }) = under("1e9").step(1e-3, &mut NoTimer) else {
             panic!("gravity of 1e9 m/s² is an error");
         };
         assert!(speed > 1e5 && advice.contains("1.000e9"), "{speed} m/s, {advice}");
-        model.restore(&before).unwrap();
-        model.world_mut().set_gravity(Some(DVec3::new(0.0, -1e3, 0.0))).unwrap();
-        model.step(1e-3, &mut NoTimer).unwrap();
+        under("1e3").step(1e-3, &mut NoTimer).unwrap();
     }
 
     #[test]

@@ -5,6 +5,7 @@ use sessile_frames::DropId;
 
 use crate::fluid::Fluid;
 use crate::state::State;
+use crate::tiles::CellIndex;
 
 /// Steps of the bisection for the shift of a shrinking drop's surface.
 const BISECTIONS: usize = 50;
@@ -20,14 +21,18 @@ impl Fluid {
         let mut taken = 0.0;
         let mut touched = Vec::new();
         for index in self.state.grid.tiles.indices() {
-            let State { grid, phi, drops, .. } = &mut self.state;
+            let State { grid, solids, phi, drops, .. } = &mut self.state;
             let before = phi.values()[index];
             let depth = if before > 1.0 { f64::NEG_INFINITY } else { depth(grid.center(index)) };
             if depth <= before {
                 continue;
             }
             let cut = share_of_cell(before) - share_of_cell(depth);
-            let id = drops.labels.values()[index].id();
+            // A cell beyond the interface that is part liquid has no label; its neighbor has.
+            let label = |index: CellIndex| drops.labels.values()[index].id();
+            let beside = || grid.tiles.face_neighbors(index).find_map(label);
+            let is_open = solids.distance.values()[index] >= 0.0;
+            let id = label(index).or_else(|| if is_open { beside() } else { None });
             if let Some(target) = id.and_then(|id| drops.target_mut(id)) {
                 let cut = cut.min(target.volume);
                 target.volume -= cut;

@@ -190,7 +190,8 @@ mod tests {
             let acceleration = (speed(t + h) - speed(t - h)) / (2.0 * h);
             worst.max((acceleration + omega * omega * (omega * t).sin()).abs())
         });
-        // Second order in ω Δt = 0.26; the jumps of linear interpolation are infinite.
-        assert!(worst < 0.1 * omega * omega, "off by {:.3} of the largest", worst / (omega * omega));
+        // First order in ω Δt = 0.26, as the slopes are differences; the jumps of linear
+        // interpolation are infinite.
+        assert!(worst < 0.27 * omega * omega, "off by {:.3} of the largest", worst / (omega * omega));
     }
 }
