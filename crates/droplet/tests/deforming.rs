@@ -167,7 +167,8 @@ fn changing_topology_is_refused_with_the_file() {
     std::fs::write(folder.join("a.obj"), sheet(|p| p)).unwrap();
     std::fs::write(folder.join("b.obj"), "v 0 0 0\nv 0 0 1\nv 1 0 0\nf 1 2 3\n").unwrap();
     let text = "model = \"droplet\"\n[time]\nduration = \"0.2 s\"\nframe = \"10 ms\"\n[[solids]]\nname = \"sheet\"\n\
-        shape = \"mesh\"\nfile = \"a.obj\"\ndeform = [{ at = \"0 s\", file = \"a.obj\" }, { at = \"1 s\", file = \"b.obj\" }]\n";
+        shape = \"mesh\"\nfile = \"a.obj\"\ndeform = [{ at = \"0 s\", file = \"a.obj\" }, \
+        { at = \"1 s\", file = \"b.obj\" }]\n";
     let scene = parse_str("t.toml", text, &[], &Folder::new(&folder)).unwrap_or_else(|e| panic!("{e}")).scene;
     let error = World::build(&scene).unwrap_err().to_string();
     std::fs::remove_dir_all(folder).unwrap();

@@ -15,7 +15,8 @@ pub enum PaneError {
     },
     /// A mesh whose vertices move.
     #[error(
-        "solid `{solid}` deforms, which the pane model does not support: use the droplet or surface model, or remove `deform`"
+        "solid `{solid}` deforms, which the pane model does not support: use \
+         the droplet or surface model, or remove `deform`"
     )]
     Deforming {
         /// Its name.

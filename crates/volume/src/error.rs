@@ -37,7 +37,8 @@ pub enum VolumeError {
     },
     /// A mesh whose vertices move.
     #[error(
-        "solid `{solid}` deforms, which the volume model does not support: use the droplet or surface model, or remove `deform`"
+        "solid `{solid}` deforms, which the volume model does not support: use \
+         the droplet or surface model, or remove `deform`"
     )]
     Deforming {
         /// Its name.

@@ -136,7 +136,8 @@ section! {
         pub humidity: Option<f64> = key(
             Number(Closed(0.0, 1.0)),
             Derived("no evaporation"),
-            "relative humidity of the air, 0 to 1: drops evaporate into still air, or grow where a solid is colder than the dew point"
+            "relative humidity of the air, 0 to 1: drops evaporate into still air, \
+             or grow where a solid is colder than the dew point"
         ),
         /// Temperature of the air, in K.
         pub temperature: f64 = TEMPERATURE_KEY,

@@ -34,7 +34,8 @@ const HALF: &str = "[domain]\nmin = \"-20 -3 0.031 mm\"\nmax = \"1000 30 30 mm\"
 /// Time over which the speed is measured, in s.
 const INTERVAL: f64 = 0.025;
 
-const ABOUT: &str = "A drop on a plane of 90°/60° that starts as the level cap, by all four models. Expected: the speed of the volume model \
+const ABOUT: &str = "A drop on a plane of 90°/60° that starts as the level cap, by all four models. \
+                     Expected: the speed of the volume model \
                      at 14 cells across.";
 
 pub(super) fn cases() -> Vec<Case> {

@@ -20,13 +20,15 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         quick(
             "sliding2d-grid",
-            "A planar drop of ten times the viscosity of water on a slope of 45° of 90°/60°, at 12, 18 and 26 cells across. Expected: the same \
+            "A planar drop of ten times the viscosity of water on a slope of 45° of 90°/60°, at 12, 18 and 26 cells across. \
+             Expected: the same \
          speed within 10 %, and that of the wedge's dissipation from the slip length on.",
             sliding,
         ),
         slow(
             "tanner-10",
-            "10 µL of twenty times the viscosity of water spread on 10° from a cap of 60°, without gravity, at 12, 18 and 26 cells across. \
+            "10 µL of twenty times the viscosity of water spread on 10° from a cap of 60°, without gravity, \
+             at 12, 18 and 26 cells across. \
          Expected: the same radius within 10 %, R ∝ t^0.1, and the speed of a drop whose wedge ends at R/2e² (Voinov).",
             spreading,
         ),
