@@ -22,7 +22,8 @@
 //! cos θ ← cos θ + (cos θ_h − cos θ)/(1 + m k γΔt/ρh²)
 //! ```
 //!
-//! which is the implicit solution for that response; no time-step limit.
+//! with m at the larger of the two angles: the implicit solution, linearized where m is least, so a
+//! very viscous line can still overshoot slightly. No time-step limit.
 
 use sessile_wetting::{Liquid, moving_line, sliding};
 
