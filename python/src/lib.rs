@@ -3,6 +3,10 @@
 //! Thin: classes and functions here do what only Rust can do, and the package `sessile` (in
 //! `../sessile`) puts the interface that users see on top. Long work runs on a thread of its own
 //! without the interpreter's lock ([`background`]), so that Ctrl-C and progress work.
+//!
+//! Empty without the feature `extension`, which maturin enables: the project's own commands build
+//! the workspace, and need no Python.
+#![cfg(feature = "extension")]
 
 mod background;
 mod columns;
