@@ -1,4 +1,4 @@
-//! Area lights and the sun.
+//! Area lights and the sun: their sampling, and their radiance along a ray.
 
 use glam::{Vec2, Vec3};
 
@@ -34,7 +34,7 @@ pub struct LightSample {
     pub distance: f32,
     /// Emitted radiance.
     pub radiance: Vec3,
-    /// Probability pdf per solid angle, in 1/sr.
+    /// Probability density per solid angle, in 1/sr.
     pub pdf: f32,
 }
 

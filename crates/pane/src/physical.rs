@@ -1,6 +1,9 @@
 //! The physical mode: drops stick, slide, coalesce and leave trails by the properties of liquid and
 //! material.
 //!
+//! A changed drop detaches from a pane that faces down where it is heavier than the law's largest
+//! pendant drop (`Physical::update`).
+//!
 //! Stages of a step: reassess all drops if gravity or wind have changed; coalesce new and enlarged
 //! drops; integrate all sliding drops over a fixed substrate (in parallel); commit film, stops and
 //! losses in the order of slots, wet the substrate and find contacts (in parallel); coalesce;

@@ -1,4 +1,4 @@
-//! Nearest-name hints: the known word closest to a misspelled one.
+//! Nearest-name hints ("did you mean"): the known word closest to a misspelled one.
 
 /// Longer words are not compared.
 const LONGEST: usize = 40;

@@ -1,4 +1,4 @@
-//! Errors of commands and their exit codes.
+//! Errors of commands and the exit code of each, a stop by a signal included.
 
 use std::fmt::Display;
 use std::io;

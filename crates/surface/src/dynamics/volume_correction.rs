@@ -1,4 +1,6 @@
-//! Restoring the volume of a drop after its vertices have moved.
+//! Restoring the volume of a drop after its vertices have moved (physical fidelity).
+//!
+//! The local and global corrections of Zhang et al. are in [`zhang2011`](super::zhang2011).
 //!
 //! The linear solve conserves the volume to first order. In flight the rest is first restored where
 //! the surface moved: a patch that moves at w along its normal grows by 2Hw per time, H its mean
