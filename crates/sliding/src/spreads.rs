@@ -23,7 +23,7 @@ struct Spread {
 pub struct SpreadOutcome {
     /// Its slot.
     pub slot: SlotIndex,
-    /// How it goes on.
+    /// What follows.
     pub phase: SpreadingPhase,
     /// Base radius, in m.
     pub base_radius: f64,

@@ -3,7 +3,8 @@
 //! The drop is taken for a spherical cap of constant volume, from the nearly whole sphere at the
 //! moment of contact to the thin sheet at the largest spread. With t = tan(θ/2) = h/R and x = ln t
 //! its kinetic energy is that of the flow u = (r q̇/q, (z − z₁) σ̇/σ + ż₁), which moves the center
-//! of mass z₁ and stretches the cap's mean square radius q² and height σ², all known in closed form:
+//! of mass z₁ and stretches the cap's mean square radius q² and height σ², all known in closed
+//! form:
 //!
 //! ```text
 //! T = ½ M ẋ²,    M = m (z₁′² + σ′² + q′²)
@@ -14,19 +15,19 @@
 //!
 //! θ_m is the advancing angle while the footprint grows and the receding one while it shrinks, so
 //! hysteresis dissipates; between the two the line is pinned and the drop at rest. θ_d is the
-//! dynamic angle of [`moving_line`](crate::moving_line) at the drop's width. δ is the boundary layer
-//! that grows from the wall until it fills the sheet of mean thickness h̄, where it is h̄/3: √(ντ)/1.0354
-//! after a time τ under an expanding sheet, u = r/τ (f‴ + 2ff″ + ½ξf″ + f′ − f′² = 0, computed;
-//! cf. roisman2009), and √(πντ) under a retracting one (Stokes' first problem).
+//! dynamic angle of [`moving_line`](crate::moving_line) at the drop's width. δ is the boundary
+//! layer that grows from the wall until it fills the sheet of mean thickness h̄, where it is h̄/3:
+//! √(ντ)/1.0354 after a time τ under an expanding sheet, u = r/τ (f‴ + 2ff″ + ½ξf″ + f′ − f′² = 0,
+//! computed; cf. roisman2009), and √(πντ) under a retracting one (Stokes' first problem).
 //!
 //! A retracting sheet is swept up by its rim, which loses half of the energy that is set free: with
-//! κ = 2 the line of a thin sheet approaches the speed of Taylor and Culick, √(γ(1 − cos θ_r)/ρh̄). So
-//! the retraction rate Ṙ/R is a constant of liquid and solid that does not depend on the speed of
-//! impact, as bartolo2005 measure. The term vanishes when the cap is a hemisphere.
+//! κ = 2 the line of a thin sheet approaches the speed of Taylor and Culick, √(γ(1 − cos θ_r)/ρh̄).
+//! So the retraction rate Ṙ/R is a constant of liquid and solid that does not depend on the speed
+//! of impact, as bartolo2005 measure. The term vanishes when the cap is a hemisphere.
 //!
 //! When it lands, the drop loses the share [`HEAD_LOSS`] of its kinetic energy: wildeman2016 find
-//! that about half of it becomes surface energy on a wall without friction, whatever the speed, the
-//! rest being lost like the head of a pipe flow at a sudden expansion.
+//! that at high speeds about half of it becomes surface energy on a wall without friction, the
+//! rest being lost like the head of a pipe flow at a sudden expansion. At low speeds it is little.
 //!
 //! Each step of the integration is one of x, over which the potential is exact and the dissipation
 //! implicit in the speed: T + Φ never increases. A drop that retracts to a sphere with kinetic
@@ -90,7 +91,7 @@ pub struct Spreading {
     since: f64,
 }
 
-/// How a drop goes on after a time step.
+/// What follows for a drop after a time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpreadingPhase {
     /// It spreads or retracts.
@@ -159,7 +160,7 @@ impl Spreading {
         (self.energy, potential(liquid, drop, &shape, self.slope, math::cos(theta)))
     }
 
-    /// Spreads or retracts for `dt` seconds; returns how it goes on, and the largest base radius on
+    /// Spreads or retracts for `dt` seconds; returns what follows, and the largest base radius on
     /// the way, in m.
     pub fn advance(
         &mut self,
@@ -269,7 +270,8 @@ impl Spreading {
         self.since += time;
     }
 
-    /// Goes to the turning point, `length` in x away, and turns; `false` if the line is pinned there.
+    /// Goes to the turning point, `length` in x away, and turns; `false` if the line is pinned
+    /// there.
     fn turn(&mut self, liquid: &Liquid, wetting: &Wetting, drop: &SpreadingDrop, length: f64) -> bool {
         let factor = math::exp(length);
         let slope = if self.grows { self.slope / factor } else { self.slope * factor };

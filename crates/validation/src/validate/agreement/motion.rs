@@ -5,10 +5,10 @@
 //! in all models, so that the transient is compared, too. Expected: the speed of the volume model,
 //! which resolves the flow down to a cell and takes the rest from the law of the moving line.
 //!
-//! The speeds may differ by 15 %. The speed is proportional to D − H, the drive less the retention,
-//! and the thresholds may differ by 5 % in volume, which is one of 3.3 % in H: by itself that is a
-//! difference of δ = 0.033 H/(D − H) in speed. Both differences are independent, so √(0.15² + δ²) is
-//! allowed. δ is 0.28 at 45° (30 µL), 0.07 at 60° and below 0.03 elsewhere.
+//! The speeds may differ by 15 %. The speed is proportional to D − H, drive less retention, and the
+//! thresholds may differ by 5 % in volume, which is one of 3.3 % in H: by itself that is a
+//! difference of δ = 0.033 H/(D − H) in speed. Both differences are independent, so √(0.15² + δ²)
+//! is allowed. δ is 0.28 at 45° (30 µL), 0.07 at 60° and below 0.03 elsewhere.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;

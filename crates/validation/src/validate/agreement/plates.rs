@@ -1,8 +1,8 @@
 //! A drop on a plate that accelerates, and on one that rotates.
 //!
 //! The acceleration at which the drop starts to slide is that of its retention, γ w (cos θ_r − cos
-//! θ_a)/m: on a plate that speeds up along itself, and at a distance r from the axis of a plate that
-//! rotates, where it is ω²r. Bounds: 5 % of the threshold volume, 3.3 % of the acceleration.
+//! θ_a)/m: on a plate that speeds up along itself, and at a distance r from the axis of a plate
+//! that rotates, where it is ω²r. Bounds: 5 % of the threshold volume, 3.3 % of the acceleration.
 
 use sessile_wetting::table::ShapeTable;
 

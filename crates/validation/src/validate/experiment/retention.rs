@@ -56,7 +56,8 @@ pub(super) fn critical_tilt(context: &CaseContext) -> Result<CaseResult, CaseErr
                 high / low - 1.0,
             ));
             let mean = factors.iter().map(|(_, k)| k).sum::<f64>() / factors.len() as f64;
-            // Measured receding angles scatter by 5°, which is 10 to 15 % of the difference of cosines.
+            // Measured receding angles scatter by 5°, which is 10 to 15 % of the difference of
+            // cosines.
             result.checks.push(Check::value(
                 format!("retention factor, {name}"),
                 "",

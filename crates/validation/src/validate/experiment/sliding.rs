@@ -144,7 +144,8 @@ pub(super) fn glycerol(context: &CaseContext) -> Result<CaseResult, CaseError> {
             result.checks.push(Check::at_most(format!("speed of {name}, {model}"), "m/s", 0.7, fast.speed));
             points.push((eta, fast.speed));
         }
-        // Between 80 % and pure glycerol, at the same tilt; the weight per retention differs by 8 %.
+        // Between 80 % and pure glycerol, at the same tilt; the weight per retention differs by 8
+        // %.
         let of_viscosity = exponent(&points[2..]);
         result.checks.push(Check::value(
             format!("exponent of the speed over the viscosity, {model}"),
