@@ -394,6 +394,8 @@ impl Model for DropletModel {
         stages.enter("flight");
         self.fly(&mut report);
         self.step_particles((dt, now), &mut events, stages, &mut report)?;
+        // What lands from here on spreads in the next step, and by what is left of this one.
+        self.scratch.step = 0.0;
         self.evaporate(dt, stages);
         let mut has_changed = self.launch_detached();
         if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {

@@ -243,8 +243,6 @@ impl ParticleSystem {
         stages: &mut dyn StageTimer,
         report: &mut StageReports,
     ) -> bool {
-        stages.enter("spread");
-        self.spread(context, dt);
         stages.enter("coalesce");
         // Droplets coalesce at any time in the step.
         self.state.necks.advance_to(now - 0.5 * dt, now);
@@ -264,6 +262,8 @@ impl ParticleSystem {
         let num_beads = self.break_up_films(context, now, ids, events);
         report.add("films.beads", num_beads);
         self.coalesce_contacts(context, events);
+        stages.enter("spread");
+        self.spread(context, dt);
         self.state.necks.advance_to(now, now);
         is_finite
     }

@@ -34,9 +34,9 @@ const PAGES: [Page; 2] = [
     },
 ];
 
-/// Writes `agreement.md` and `experiment.md` with their plots into `folder`, each if all of its
-/// cases ran.
-pub(super) fn write_pages(folder: &Path, outcomes: &[Outcome], origin: &Origin) -> io::Result<()> {
+/// Writes `agreement.md` and `experiment.md` with their plots into `folder`, each if some of its
+/// cases ran; of the quick cases of agreement `agreement-quick.md`.
+pub(super) fn write_pages(folder: &Path, outcomes: &[Outcome], quick: bool, origin: &Origin) -> io::Result<()> {
     for page in &PAGES {
         let cases: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.case.model == page.model).collect();
         if cases.is_empty() {
@@ -48,7 +48,9 @@ pub(super) fn write_pages(folder: &Path, outcomes: &[Outcome], origin: &Origin) 
                 fs::write(folder.join(plot_path(outcome, index)), plot.document())?;
             }
         }
-        fs::write(folder.join(format!("{}.md", page.model)), text(page, &cases, origin))?;
+        // Experiments have one size only.
+        let suffix = if quick && page.model == "agreement" { "-quick" } else { "" };
+        fs::write(folder.join(format!("{}{suffix}.md", page.model)), text(page, &cases, origin))?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use sessile_output::html_page;
 /// of [`markdown`](super::markdown).
 pub fn write_report(folder: &Path, outcomes: &[Outcome], quick: bool, origin: &Origin) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
-    write_pages(folder, outcomes, origin)?;
+    write_pages(folder, outcomes, quick, origin)?;
     let path = folder.join("index.html");
     fs::write(&path, page(outcomes, quick, origin))?;
     Ok(path)
