@@ -23,7 +23,7 @@ use sessile_shapes::{
     SubstrateOffsets, drape, drape_flat, drape_layer, layer,
 };
 use sessile_sliding::{Ball, DropId, NeckPart, NeckParts, SlotIndex};
-use sessile_wetting::CurvedRest;
+use sessile_wetting::{CurvedRest, cap};
 use sessile_world::Solid;
 
 use crate::context::StepContext;
@@ -221,6 +221,12 @@ impl FrameBuilder<'_> {
         let (size, normal) = (&droplet.size, shape.normal);
         let profile = &mut shape.profile;
         let law = self.particles.state.substrate.law(surface, place);
+        if droplet.state.is_spreading {
+            // A cap: weight and speed along the solid have no time to deform it.
+            let slope = cap::slope(size.volume, size.radius);
+            (profile.angle, profile.height) = (2.0 * math::atan(slope), slope * size.radius);
+            return;
+        }
         let given = self.initial_angles.and_then(|angles| angles.get(&droplet.id));
         // Most droplets are on a plane and at the advancing angle.
         let angle = given.copied().unwrap_or(law.wetting.advancing);

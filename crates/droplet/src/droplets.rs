@@ -66,6 +66,8 @@ impl Location {
 pub struct State {
     /// Whether it is sliding; otherwise it is pinned.
     pub is_sliding: bool,
+    /// Whether it has landed and still spreads or retracts: its base radius is that of the spread.
+    pub is_spreading: bool,
     /// How far the contact line of a pinned droplet exceeds its least radius, as a share of the
     /// range that the receding angle allows. It lowers the retention factor by up to 0.1.
     pub line_excess: f32,

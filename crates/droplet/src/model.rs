@@ -15,7 +15,8 @@ use sessile_model::{
     InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke, View,
 };
 use sessile_scene::{DropShape, Scene};
-use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions};
+use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions, nucleate};
+use sessile_wetting::evaporation::film_rate;
 use sessile_wetting::{CurvedRest, Wetting, cap};
 use sessile_world::random::Stream;
 use sessile_world::{Solid, World};
@@ -35,6 +36,8 @@ use crate::surface_mesh::{SolidIndex, SurfaceMesh, SurfacePoint};
 
 /// Key of the random stream of condensation.
 const DEW_STREAM: u64 = 0xd20b;
+/// Key of the random streams of nucleation sites.
+const SITE_STREAM: u64 = 0x517e;
 
 /// Droplets that slide over the solids of a scene.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ pub struct DropletModel {
 /// Memory that is kept from step to step.
 #[derive(Debug, Default)]
 struct Scratch {
+    /// Length of the current step, in s.
+    step: f64,
     flights: Vec<Flight>,
     air: Air,
     previous_accelerations: Vec<AccelerationField>,
@@ -292,6 +297,22 @@ impl DropletModel {
         };
         let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
         apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
+        for (solid, coefficient) in setup.evaporation.iter().flatten().enumerate() {
+            if *coefficient < 0.0 {
+                let site = |site: u64| Stream::new(setup.seed, &[SITE_STREAM, solid as u64, site]);
+                nucleate(solid, (film_rate(-coefficient), until - state.time), state, site, &mut target);
+            }
+        }
+    }
+
+    /// Follows the keys of the humidity.
+    fn update_humidity(&mut self) {
+        if self.world.humidity_changes() {
+            let density = self.setup.liquid.density;
+            for (solid, coefficient) in self.setup.evaporation.iter_mut().flatten().enumerate() {
+                *coefficient = self.world.evaporation_coefficient(solid, density).unwrap_or(*coefficient);
+            }
+        }
     }
 
     /// Length of the next step, in s: a droplet travels a few base radii at most.
@@ -356,6 +377,7 @@ impl Model for DropletModel {
     fn step(&mut self, limit: f64, stages: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.choose_step(limit);
         let now = self.state.time + dt;
+        self.scratch.step = dt;
         let (mut events, mut report) = (Vec::new(), StageReports::default());
         self.move_solids(now, dt);
         self.deform(dt);
@@ -366,11 +388,14 @@ impl Model for DropletModel {
             self.reassess();
         }
         stages.enter("sources");
+        self.update_humidity();
         self.state.begin_flight(dt);
         self.emit(now);
         stages.enter("flight");
         self.fly(&mut report);
         self.step_particles((dt, now), &mut events, stages, &mut report)?;
+        // What lands from here on spreads in the next step, and by what is left of this one.
+        self.scratch.step = 0.0;
         self.evaporate(dt, stages);
         let mut has_changed = self.launch_detached();
         if self.state.balls.iter().any(|ball| ball.remaining > 0.0) {

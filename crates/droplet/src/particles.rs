@@ -16,13 +16,14 @@ mod join;
 mod mark_wet;
 mod other_solids;
 mod slide;
+mod spread;
 mod update;
 
 use contacts::ContactTime;
 use glam::{DVec2, DVec3};
 use sessile_frames::{Event, Ids};
 use sessile_model::{StageReports, StageTimer};
-use sessile_sliding::{DropId, IdCounter, Necks, SlotIndex, Trails};
+use sessile_sliding::{DropId, IdCounter, Necks, SlotIndex, SpreadOutcome, Spreads, Trails};
 
 use crate::batch::PathSegment;
 use crate::context::StepContext;
@@ -126,6 +127,9 @@ struct Scratch {
     pairs: Vec<(SlotIndex, SlotIndex)>,
     groups: join::Groups,
     slots: Vec<SlotIndex>,
+    spread_outcomes: Vec<SpreadOutcome>,
+    /// Coefficients of evaporation of droplets on each solid, in m²/s.
+    coefficients: Vec<f64>,
 }
 
 impl Scratch {
@@ -148,6 +152,8 @@ pub struct ParticleState {
     pub trails: Trails<FilmPath>,
     /// Shapes of recently merged droplets.
     pub necks: Necks,
+    /// Droplets that have landed and still spread or retract.
+    pub spreads: Spreads,
     /// Slots that have grown or arrived and may be in contact.
     pub pending: Vec<SlotIndex>,
     /// Least time in which a droplet traveled its own radius in the last step, in s.
@@ -186,6 +192,7 @@ impl ParticleSystem {
             substrate,
             trails: Trails::default(),
             necks: Necks::default(),
+            spreads: Spreads::default(),
             pending: Vec::new(),
             transit_time: f64::INFINITY,
         };
@@ -255,6 +262,8 @@ impl ParticleSystem {
         let num_beads = self.break_up_films(context, now, ids, events);
         report.add("films.beads", num_beads);
         self.coalesce_contacts(context, events);
+        stages.enter("spread");
+        self.spread(context, dt);
         self.state.necks.advance_to(now, now);
         is_finite
     }

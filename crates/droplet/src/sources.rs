@@ -53,6 +53,11 @@ impl EmissionTarget for Target<'_> {
         SurfacePoint { triangle, at: corners[1] * a + corners[2] * b }
     }
 
+    fn is_covered(&self, place: &SurfacePoint) -> bool {
+        let solid = self.context.surface.facet(place.triangle).solid;
+        self.particles.covering(solid, place.point(self.context.surface)).is_some()
+    }
+
     fn pour(&mut self, place: SurfacePoint, volume: f64, ids: &mut IdCounter) -> f64 {
         self.particles.pour(place, volume, &self.context, ids)
     }

@@ -93,6 +93,14 @@ const BOTTOM: f64 = 52.0;
 /// Number of colors; further series reuse the first ones.
 const NUM_COLORS: usize = 6;
 
+/// Style of a plot that stands alone: the colors of [`crate::html_page`] between light and dark.
+const DOCUMENT_STYLE: &str = "text{font-family:sans-serif;fill:#6b7682;font-size:12px} .tick{font-size:11.5px} \
+    .grid{stroke:#8a949e;stroke-opacity:.25;fill:none} .axis{stroke:#8a949e;fill:none} \
+    .line{fill:none;stroke-width:2;stroke-linejoin:round} .expected{stroke-dasharray:6 4} \
+    .s0{stroke:#2f8dd0} .s1{stroke:#d9702f} .s2{stroke:#35a069} .s3{stroke:#a866c4} .s4{stroke:#a58d20} \
+    .s5{stroke:#cf5790} .dot{stroke:none} .dot.s0{fill:#2f8dd0} .dot.s1{fill:#d9702f} .dot.s2{fill:#35a069} \
+    .dot.s3{fill:#a866c4} .dot.s4{fill:#a58d20} .dot.s5{fill:#cf5790}";
+
 impl Plot {
     /// The plot as an `<svg>` element without width and height.
     pub fn svg(&self) -> String {
@@ -112,6 +120,13 @@ impl Plot {
         self.draw_legend(&mut svg);
         svg.push_str("</svg>");
         svg
+    }
+
+    /// The plot as an SVG document with its own colors, which suit light and dark pages.
+    pub fn document(&self) -> String {
+        let svg = self.svg();
+        let (head, rest) = svg.split_once('>').unwrap_or((&svg, ""));
+        format!("{head} width=\"{WIDTH}\" height=\"{HEIGHT}\">\n<style>{DOCUMENT_STYLE}</style>\n{rest}\n")
     }
 
     fn visible_points(&self, series: &Series) -> Vec<(f64, f64)> {

@@ -10,8 +10,8 @@ use sessile_frames::DropState;
 use sessile_numerics::math;
 use sessile_shapes::{Body, Draped, FRONT_DIRECTIONS, Instance, MetaballDrop, Profile, Shape, SubstrateOffsets};
 use sessile_sliding::{Ball, DropId, SlotIndex, ball_radius, survivor};
-use sessile_wetting::SlidingLaw;
 use sessile_wetting::table::ShapeTable;
+use sessile_wetting::{SlidingLaw, cap};
 
 use crate::automaton::{Arrival, Automaton};
 use crate::bodies::Bodies;
@@ -24,6 +24,9 @@ use crate::substrate::{CellIndex, Substrate, raggedness};
 
 /// Share of a cell's water below which it is rounding.
 const ROUNDING: f64 = 1e-9;
+
+/// Capillary length of a weightless drop, in m.
+const WEIGHTLESS: f64 = 1.0;
 
 /// A drop of a frame.
 pub type Shown = (Instance, DropState);
@@ -64,6 +67,9 @@ impl Display<'_> {
             .map(|(slot, drop)| {
                 let drop = &self.as_placed(drop);
                 let parts = pane.necks.get(slot);
+                if parts.is_none() && drop.spreading {
+                    return self.on_pane(drop, drop.volume, spreading_cap(drop));
+                }
                 if parts.is_none()
                     && let Some(puddle) = self.puddle(drop, &pane.substrate)
                 {
@@ -211,6 +217,23 @@ impl Display<'_> {
         parts.sort_by(|a, b| b.volume.total_cmp(&a.volume));
         parts
     }
+}
+
+/// The shape of a drop that spreads or retracts: a cap, which weight and speed along the pane have
+/// no time to deform.
+fn spreading_cap(drop: &PaneDrop) -> Shape {
+    let slope = cap::slope(drop.volume, drop.radius);
+    let body = Body::Profile(Profile {
+        body: drop.volume,
+        base_radius: drop.radius,
+        height: slope * drop.radius,
+        angle: 2.0 * math::atan(slope),
+        capillary_length: WEIGHTLESS,
+        lean: DVec2::ZERO,
+        heading: DVec2::ZERO,
+        stretch: 0.0,
+    });
+    Shape::Draped(Box::new(Draped { body, substrate: SubstrateOffsets::default() }))
 }
 
 fn with_state(instance: Instance) -> Shown {

@@ -35,6 +35,8 @@ pub struct PaneDrop {
     pub sliding: bool,
     /// Whether it has ever moved, so that its front is ragged.
     pub has_moved: bool,
+    /// Whether it has landed and still spreads or retracts: its base radius is that of the spread.
+    pub spreading: bool,
 }
 
 const _: () = assert!(size_of::<PaneDrop>() == 64);
@@ -54,6 +56,7 @@ impl PaneDrop {
             id: Some(id),
             sliding: false,
             has_moved: false,
+            spreading: false,
         }
     }
 

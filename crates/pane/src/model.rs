@@ -11,7 +11,9 @@ use sessile_model::{
     InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke, View,
 };
 use sessile_scene::{DropShape, Fidelity, Scene};
-use sessile_sliding::{Ball, DropId, IdCounter, ModelState, Projectile, apply_emissions, ball_radius};
+use sessile_sliding::{Ball, DropId, IdCounter, ModelState, Projectile, apply_emissions, ball_radius, nucleate};
+use sessile_wetting::evaporation::film_rate;
+use sessile_wetting::spreading::is_followed;
 use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Wetting, cap};
 use sessile_world::random::Stream;
@@ -26,7 +28,7 @@ use crate::flight::first_contact;
 use crate::frame::PaneFrame;
 use crate::motion::StepContext;
 use crate::obstacles::Obstacles;
-use crate::parameters::{DEW_STREAM, PARAMETERS};
+use crate::parameters::{DEW_STREAM, PARAMETERS, SITE_STREAM};
 use crate::physical::{Physical, PhysicalState};
 use crate::setup::Setup;
 use crate::sources::Target;
@@ -190,18 +192,30 @@ impl Pane {
         let mut target = Target { solver, setup, frame, context, gravity: world.gravity() };
         let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
         apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
+        if let Some(coefficient) = setup.evaporation.filter(|coefficient| *coefficient < 0.0) {
+            let site = |site: u64| Stream::new(setup.seed, &[SITE_STREAM, site]);
+            nucleate(setup.solid, (film_rate(-coefficient), until - state.time), state, site, &mut target);
+        }
+    }
+
+    /// Follows the keys of the humidity.
+    fn update_humidity(&mut self) {
+        if self.world.humidity_changes() {
+            self.setup.evaporation = self.world.evaporation_coefficient(self.setup.solid, self.setup.liquid.density);
+        }
     }
 
     /// Lets airborne drops fly for the rest of the step; returns the number of those that landed.
-    fn fly(&mut self, frame: &PaneFrame, context: &StepContext, end: f64) -> u64 {
+    fn fly(&mut self, frame: &PaneFrame, context: &StepContext, (dt, end): (f64, f64)) -> u64 {
         let gravity = self.world.gravity();
         let Self { world, setup, solver, state, obstacles, .. } = self;
         let ModelState { balls, lost, .. } = state;
         let mut landed = 0;
         balls.retain_mut(|ball| {
-            let landing = |ball: &Ball| landing(ball, setup, frame, gravity);
-            if let Some((position, radius)) = obstacles.fly(ball, world.solids(), gravity, end, landing) {
-                solver.land(ball.id, position, ball.body.volume, radius, frame, context);
+            let landing = |ball: &Ball| landing(ball, frame, gravity);
+            if let Some(place) = obstacles.fly(ball, world.solids(), gravity, end, landing) {
+                let delay = dt - ball.remaining + place.time;
+                solver.touch_down(ball, &place, delay, setup, frame, context);
                 landed += 1;
                 return false;
             }
@@ -219,8 +233,8 @@ impl Pane {
     fn release_detached(&mut self, frame: &PaneFrame) -> u64 {
         let Solver::Physical(physical) = &mut self.solver else { return 0 };
         let count = physical.detached.len() as u64;
-        let airborne = physical.detached.drain(..).filter_map(|drop| {
-            let velocity = frame.lift(drop.velocity());
+        let airborne = physical.detached.drain(..).filter_map(|(drop, speed)| {
+            let velocity = frame.lift(drop.velocity()) + frame.normal() * speed;
             let point = frame.point_at(drop.position);
             let body = Projectile::detached(point, frame.normal(), velocity, drop.volume);
             drop.id.map(|id| Ball { id, body, remaining: 0.0 })
@@ -287,17 +301,51 @@ impl Pane {
     }
 }
 
-/// Where a ball lands in this step, and the base radius to which it spreads (in m).
-fn landing(ball: &Ball, setup: &Setup, frame: &PaneFrame, gravity: DVec3) -> Option<(DVec2, f64)> {
+/// How a ball lands.
+struct Landing {
+    /// Time from the beginning of the part of its flight, in s.
+    time: f64,
+    /// Where, in m.
+    position: DVec2,
+    /// Speed towards the pane, in m/s.
+    normal_speed: f64,
+}
+
+/// How a ball lands in this step; `None` if it does not.
+fn landing(ball: &Ball, frame: &PaneFrame, gravity: DVec3) -> Option<Landing> {
     let time = first_contact(&ball.body, frame.corner, frame.normal(), gravity, ball.remaining)?;
     let mut landed = ball.body;
     landed.fall(gravity, time);
     let position = frame.position_of(landed.center);
-    let impact_speed = landed.velocity.dot(frame.normal()).abs();
-    frame.contains(position).then(|| (position, setup.spread_radius(landed.volume, impact_speed)))
+    let normal_speed = landed.velocity.dot(frame.normal()).abs();
+    frame.contains(position).then_some(Landing { time, position, normal_speed })
 }
 
 impl Solver {
+    /// Puts a ball that lands on the pane, `delay` seconds after the beginning of the step.
+    fn touch_down(
+        &mut self,
+        ball: &Ball,
+        landed: &Landing,
+        delay: f64,
+        setup: &Setup,
+        frame: &PaneFrame,
+        context: &StepContext,
+    ) {
+        let Landing { position, normal_speed, .. } = *landed;
+        let volume = ball.body.volume;
+        match self {
+            Self::Physical(physical) if is_followed(volume) => {
+                let position = position.clamp(DVec2::ZERO, frame.size);
+                physical.touch_down(PaneDrop::at_rest(ball.id, position, volume), normal_speed, delay, context);
+            }
+            _ => {
+                let radius = setup.spread_radius(volume, normal_speed);
+                self.land(ball.id, position, volume, radius, frame, context);
+            }
+        }
+    }
+
     /// Puts a drop on the pane with its contact line at `radius` (in m), within the bounds of the
     /// contact angles.
     fn land(
@@ -401,10 +449,11 @@ impl Model for Pane {
         let context = self.context(&frame);
         let mut events = Vec::new();
         timer.enter("sources");
+        self.update_humidity();
         self.state.begin_flight(dt);
         self.receive(end, &frame, &context);
         timer.enter("flight");
-        let landed = self.fly(&frame, &context, end);
+        let landed = self.fly(&frame, &context, (dt, end));
         let mut stages = self.advance_drops((dt, end), &context, &mut events, timer);
         self.evaporate(dt, &context, timer);
         stages.add("flight.landed", landed);

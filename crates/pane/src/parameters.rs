@@ -104,3 +104,5 @@ pub const MAX_FINE: u32 = 5;
 pub const PASS_INTERVAL: f64 = 0.04;
 /// Key of the dew's random streams among those of the seed.
 pub const DEW_STREAM: u64 = 0xdeed;
+/// Key of the random streams of nucleation sites.
+pub const SITE_STREAM: u64 = 0x517e;

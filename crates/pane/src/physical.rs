@@ -12,6 +12,7 @@
 mod by_hand;
 mod coalesce;
 mod evaporate;
+mod spread;
 
 use glam::DVec2;
 use rayon::prelude::*;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, Ids};
 use sessile_model::{StageReports, StageTimer};
 use sessile_numerics::merge_sorted;
-use sessile_sliding::{CoalescenceGroups, FilmSegment, IdCounter, Necks, SlotIndex, Trails};
+use sessile_sliding::{CoalescenceGroups, FilmSegment, IdCounter, Necks, SlotIndex, SpreadOutcome, Spreads, Trails};
 use sessile_wetting::Liquid;
 
 use crate::drops::{Drops, PaneDrop};
@@ -41,11 +42,13 @@ pub struct Physical {
     pub drops: Drops,
     /// Necks of drops that have merged recently.
     pub necks: Necks,
+    /// Drops that have landed and still spread or retract.
+    pub spreads: Spreads,
     trails: Trails<CellIndex>,
     /// Volume lost over the pane's edges so far, in m³.
     pub lost: f64,
-    /// Drops too heavy to hang, to become airborne.
-    pub detached: Vec<PaneDrop>,
+    /// Drops that leave the pane, to become airborne, with their speeds off it (in m/s).
+    pub detached: Vec<(PaneDrop, f64)>,
     /// Slots of sliding drops, ascending; some may have stopped or gone.
     sliding: Vec<SlotIndex>,
     /// Slots of drops that have started to slide, in any order.
@@ -61,6 +64,7 @@ pub struct Physical {
     pairs: Vec<(SlotIndex, SlotIndex)>,
     groups: CoalescenceGroups,
     scratch: Vec<SlotIndex>,
+    spread_outcomes: Vec<SpreadOutcome>,
 }
 
 /// The state that a checkpoint stores.
@@ -69,6 +73,7 @@ pub struct PhysicalState {
     substrate: SubstrateState,
     drops: (Vec<PaneDrop>, Vec<SlotIndex>),
     necks: Necks,
+    spreads: Spreads,
     trails: Trails<CellIndex>,
     lost: f64,
     pending: Vec<SlotIndex>,
@@ -85,6 +90,7 @@ impl Physical {
             substrate,
             drops,
             necks: Necks::default(),
+            spreads: Spreads::default(),
             trails: Trails::default(),
             lost: 0.0,
             detached: Vec::new(),
@@ -97,6 +103,7 @@ impl Physical {
             pairs: Vec::new(),
             groups: CoalescenceGroups::default(),
             scratch: Vec::new(),
+            spread_outcomes: Vec::new(),
         }
     }
 
@@ -119,7 +126,7 @@ impl Physical {
             let slot = self.drops.insert(drop);
             self.update(slot, drop, context);
         } else {
-            self.detached.push(drop);
+            self.detached.push((drop, 0.0));
         }
     }
 
@@ -158,6 +165,8 @@ impl Physical {
         self.necks.advance_to(end - 0.5 * dt, end);
         timer.enter("reassess");
         self.reassess(context);
+        timer.enter("spread");
+        self.spread(context, dt);
         timer.enter("coalesce");
         let mut merges = self.coalesce(context, events);
         timer.enter("integrate");
@@ -208,6 +217,9 @@ impl Physical {
     /// The contact line is pinned: it advances only as far as θ_a and recedes only as far as θ_r
     /// demand. That of a sliding drop is at the advancing radius.
     fn fit_radius(&self, drop: &mut PaneDrop, context: &StepContext) -> bool {
+        if drop.spreading {
+            return true;
+        }
         let law = self.substrate.law_at(drop.position);
         let Some(least) = context.advancing_radius(law, drop.volume) else {
             // Too heavy to hang at θ_a; a pinned contact line holds more.
@@ -259,12 +271,13 @@ impl Physical {
     fn remove(&mut self, slot: SlotIndex) {
         self.trails.end(slot);
         self.necks.remove(slot);
+        self.spreads.remove(slot);
         self.drops.remove(slot);
     }
 
     fn detach(&mut self, slot: SlotIndex, drop: PaneDrop) {
         self.remove(slot);
-        self.detached.push(drop);
+        self.detached.push((drop, 0.0));
     }
 
     /// Moves every sliding drop over the fixed substrate.
@@ -278,7 +291,7 @@ impl Physical {
                 return;
             }
             *outcome = integrate(drop, context, substrate, dt);
-            if outcome.sheds {
+            if outcome.sheds && !drop.spreading {
                 let law = substrate.law_at(drop.position);
                 // Lighter than before, it hangs if it did before; else the commit detaches it.
                 drop.radius = context.advancing_radius(law, drop.volume).unwrap_or(drop.radius);
@@ -426,6 +439,7 @@ impl Physical {
             substrate: self.substrate.save(),
             drops: self.drops.save(),
             necks: self.necks.clone(),
+            spreads: self.spreads.clone(),
             trails: self.trails.clone(),
             lost: self.lost,
             pending: self.pending.clone(),
@@ -436,12 +450,15 @@ impl Physical {
 
     /// Restores a saved state on an empty pane; `false` if it belongs to another pane.
     pub fn restore(&mut self, state: PhysicalState) -> bool {
-        if !state.necks.is_consistent() || !self.substrate.restore(state.substrate) {
+        if !state.necks.is_consistent()
+            || !state.spreads.is_consistent(state.drops.0.len())
+            || !self.substrate.restore(state.substrate)
+        {
             return false;
         }
         self.drops.restore(state.drops);
         self.sliding = self.drops.iter().filter(|(_, drop)| drop.sliding).map(|(slot, _)| slot).collect();
-        (self.necks, self.trails) = (state.necks, state.trails);
+        (self.necks, self.spreads, self.trails) = (state.necks, state.spreads, state.trails);
         (self.lost, self.pending) = (state.lost, state.pending);
         (self.last_context, self.fastest) = (state.last_context, state.fastest);
         true

@@ -50,6 +50,13 @@ impl EmissionTarget for Target<'_> {
         DVec2::new(random.uniform(), random.uniform()) * self.frame.size
     }
 
+    fn is_covered(&self, position: &DVec2) -> bool {
+        match &*self.solver {
+            Solver::Physical(physical) => physical.drops.covering(*position).is_some(),
+            Solver::Paper(paper) => paper.automaton.is_wet(paper.substrate.cell_at(*position)),
+        }
+    }
+
     fn pour(&mut self, position: DVec2, volume: f64, ids: &mut IdCounter) -> f64 {
         match &mut *self.solver {
             Solver::Physical(physical) => physical.pour(position, volume, self.context, ids),

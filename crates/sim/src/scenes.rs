@@ -29,6 +29,7 @@ pub const SCENES: &[ShippedScene] = shipped![
     "capillary",
     "car-paint",
     "caustic",
+    "cold-bottle",
     "collide",
     "contact-angles",
     "figurine",

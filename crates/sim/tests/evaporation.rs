@@ -139,7 +139,10 @@ fn drops_grow_on_a_solid_below_the_dew_point() {
         let frames = measures(&text);
         let last = frames.last().expect("frames");
         assert!(last.evaporated_volume < -0.1 * VOLUME, "{model}: {:e}", last.evaporated_volume);
-        assert!(last.drops[0].volume > 1.1 * VOLUME, "{model}: {:e}", last.drops[0].volume);
+        // In the fast models the drop shares the vapor with those that nucleate beside it.
+        let (least, fewest) = if model == "surface" { (1.1, 1) } else { (1.0, 10) };
+        assert!(last.drops[0].volume > least * VOLUME, "{model}: {:e}", last.drops[0].volume);
+        assert!(last.drops.len() >= fewest, "{model}: {} drops", last.drops.len());
         assert!(imbalance(last).abs() < 1e-9, "{model}: balance off by {:e}", imbalance(last));
     }
 }

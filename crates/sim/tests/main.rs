@@ -2,5 +2,6 @@
 
 mod common;
 mod evaporation;
+mod landing;
 mod pane_against_droplet;
 mod run;

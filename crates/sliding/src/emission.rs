@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use glam::DVec3;
 use sessile_frames::IdCounter;
 use sessile_numerics::sphere_volume;
+use sessile_wetting::cube_root::cube_root;
 use sessile_world::Emission;
 use sessile_world::random::Stream;
 
@@ -36,6 +37,9 @@ pub trait EmissionTarget {
 
     /// A place on a solid, uniformly distributed over its area.
     fn random_place(&self, solid: usize, random: &mut Stream) -> Self::Place;
+
+    /// Whether a drop covers a place.
+    fn is_covered(&self, place: &Self::Place) -> bool;
 
     /// Adds liquid at a place (negative: removes it), in m³, and returns the volume that was really
     /// added.
@@ -100,6 +104,42 @@ fn deposit_dew<T: EmissionTarget>(
     }
 }
 
+/// Area of a nucleation site over the volume of a grain of dew to the power ⅔.
+const SITE_AREA: f64 = 9.0;
+/// Volume of a droplet that has nucleated, over that of a grain of dew: a tenth of its radius.
+const SEED: f64 = 1e-3;
+/// Rounds over all sites in the time in which a grain condenses on each.
+const ROUNDS: f64 = 20.0;
+
+/// Lets droplets nucleate on a solid on which the depth `rate` (in m/s) condenses, for `dt`
+/// seconds.
+///
+/// The solid has a fixed number of sites at random places, which are visited in turn; a visited
+/// site that no drop covers gets a droplet. So drops begin together, and appear again where others
+/// have moved away. They grow by what condenses on them; as vapor, that and the droplets' first
+/// liquid count as evaporated, negative. `random` begins the random stream of a site from its
+/// number.
+pub fn nucleate<T: EmissionTarget>(
+    solid: usize,
+    (rate, dt): (f64, f64),
+    state: &mut ModelState,
+    random: impl Fn(u64) -> Stream,
+    target: &mut T,
+) {
+    let Some(CondensingSurface { area, grain }) = target.condensing_surface(solid) else { return };
+    let site = SITE_AREA * cube_root(grain * grain);
+    let count = (area / site).ceil().max(1.0);
+    let before = state.sites_visited[solid];
+    let visits = (count * dt * ROUNDS * rate * site / grain).min(count);
+    state.sites_visited[solid] = before + visits;
+    for number in before.floor() as u64..(before + visits).floor() as u64 {
+        let place = target.random_place(solid, &mut random(number % count as u64));
+        if !target.is_covered(&place) {
+            state.evaporated -= target.pour(place, SEED * grain, &mut state.ids);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +148,7 @@ mod tests {
     #[derive(Default)]
     struct Bucket {
         volume: f64,
+        is_covered: bool,
         misses: bool,
     }
 
@@ -128,6 +169,10 @@ mod tests {
 
         fn random_place(&self, _: usize, _: &mut Stream) {}
 
+        fn is_covered(&self, (): &()) -> bool {
+            self.is_covered
+        }
+
         fn pour(&mut self, (): (), volume: f64, ids: &mut IdCounter) -> f64 {
             ids.issue();
             let poured = volume.max(-self.volume);
@@ -145,6 +190,22 @@ mod tests {
             Emission::Condense { solid: 1, rate: 1e-8, from, to },
             Emission::Feed { at: DVec3::ZERO, volume: -1.0, from, to },
         ]
+    }
+
+    #[test]
+    fn every_site_nucleates_unless_a_drop_covers_it_and_the_balance_is_kept() {
+        for is_covered in [false, true] {
+            let (mut state, mut bucket) = (ModelState::new(1), Bucket { is_covered, ..Bucket::default() });
+            let surface = bucket.condensing_surface(0).expect("a surface");
+            let site = SITE_AREA * surface.grain.powf(2.0 / 3.0);
+            let round = surface.grain / (ROUNDS * 1e-7 * site);
+            for _ in 0..10 {
+                nucleate(0, (1e-7, 0.1 * round), &mut state, |site| Stream::new(1, &[site]), &mut bucket);
+            }
+            let expected: f64 = if is_covered { 0.0 } else { (surface.area / site).ceil() * SEED * surface.grain };
+            assert!((bucket.volume - expected).abs() <= SEED * surface.grain, "{} and {expected}", bucket.volume);
+            assert!((state.evaporated + bucket.volume).abs() < 1e-24);
+        }
     }
 
     #[test]

@@ -7,8 +7,9 @@
 //! |---|---|
 //! | [`ModelState`], [`IdCounter`], [`SlotIndex`] | time, volume balance, airborne drops, ids and slots |
 //! | [`Projectile`], [`Ball`] | ballistic flight |
-//! | [`EmissionTarget`], [`apply_emissions`] | what emitters add to the liquid |
+//! | [`EmissionTarget`], [`apply_emissions`], [`nucleate`] | what emitters and vapor add to the liquid |
 //! | [`Trails`], [`FilmSubstrate`] | films behind fast drops, and the beads that they rupture into |
+//! | [`Spreads`] | drops that have landed and still spread or retract |
 //! | [`Necks`] | the shape of drops that have just coalesced |
 //! | [`CoalescenceGroups`], [`survivor`], [`merge_event`] | sets of drops that touch, and what becomes of them |
 //!
@@ -22,14 +23,16 @@ mod coalescence;
 mod emission;
 mod necks;
 mod slots;
+mod spreads;
 mod state;
 mod trails;
 
 pub use ball::{Ball, Projectile, ball_radius};
 pub use coalescence::{CoalescenceGroups, merge_event, survivor};
-pub use emission::{CondensingSurface, EmissionTarget, apply_emissions};
+pub use emission::{CondensingSurface, EmissionTarget, apply_emissions, nucleate};
 pub use necks::{NeckPart, NeckParts, Necks, PlannedNeck};
 pub use sessile_frames::{DropId, IdCounter, optional_id};
 pub use slots::SlotIndex;
+pub use spreads::{SpreadOutcome, Spreads};
 pub use state::ModelState;
 pub use trails::{Bead, FilmSegment, FilmSubstrate, Trails};

@@ -25,6 +25,8 @@ pub struct ModelState {
     pub balls: Vec<Ball>,
     /// Liquid condensed on each solid that is less than a grain of dew, in m³; not added yet.
     pub condensate: Vec<f64>,
+    /// Nucleation sites that have been visited so far on each solid, whole ones and a part.
+    pub sites_visited: Vec<f64>,
     /// Grains of dew deposited so far: the counter of their random streams.
     pub num_grains: u64,
 }
@@ -32,7 +34,7 @@ pub struct ModelState {
 impl ModelState {
     /// The state at time 0 of a model with this many solids.
     pub fn new(num_solids: usize) -> Self {
-        Self { condensate: vec![0.0; num_solids], ..Self::default() }
+        Self { condensate: vec![0.0; num_solids], sites_visited: vec![0.0; num_solids], ..Self::default() }
     }
 
     /// Adds a drop of `volume` (in m³) that the caller places, and returns its id.

@@ -30,6 +30,13 @@ pub fn base_radius(volume: f64, theta: f64) -> f64 {
     math::cbrt(volume / volume_over_radius_cubed(theta))
 }
 
+/// tan(θ/2) = h/R of the cap of a volume (in m³) and base radius (in m): the root of t³ + 3t =
+/// 6V/(πR³), 2 sinh(asinh(q/2)/3).
+pub fn slope(volume: f64, radius: f64) -> f64 {
+    let half = 3.0 * volume / (PI * radius * radius * radius);
+    2.0 * math::sinh(math::ln(half + (1.0 + half * half).sqrt()) / 3.0)
+}
+
 /// Height of the cap with base radius `radius`, in m.
 pub fn height(radius: f64, theta: f64) -> f64 {
     radius * math::tan(0.5 * theta)

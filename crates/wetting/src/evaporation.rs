@@ -27,6 +27,8 @@ use std::sync::LazyLock;
 
 use sessile_numerics::math;
 
+use crate::cap;
+
 /// Thickness of the layer of still air over a film, in m (unverified: millimeters in a room).
 pub const BOUNDARY_LAYER: f64 = 5e-3;
 
@@ -118,23 +120,36 @@ impl Air {
 ///
 /// `coefficient` is k (in m²/s), `volume` in m³, `base_radius` in m.
 pub fn sessile_rate(coefficient: f64, volume: f64, base_radius: f64) -> f64 {
+    coefficient * conductance(volume, base_radius)
+}
+
+/// πRf(θ) of a drop, in m: what it loses per time over k.
+pub fn conductance(volume: f64, base_radius: f64) -> f64 {
     if base_radius <= 0.0 {
-        return sphere_rate(coefficient, volume);
+        return sphere_rate(1.0, volume);
     }
-    // t³ + 3t = q has the root 2 sinh(asinh(q/2)/3).
-    let q = 6.0 * volume / (PI * base_radius * base_radius * base_radius);
-    let half = 0.5 * q;
-    let t = 2.0 * math::sinh(math::ln(half + (1.0 + half * half).sqrt()) / 3.0);
+    let t = cap::slope(volume, base_radius);
     let at = 2.0 * math::atan(t) / PI * INTERVALS as f64;
     let node = (at as usize).min(INTERVALS - 1);
     let fraction = at - node as f64;
     let factor = (1.0 - fraction) * SHAPE_FACTORS[node] + fraction * SHAPE_FACTORS[node + 1];
-    PI * coefficient * base_radius * (1.0 + t) * factor
+    PI * base_radius * (1.0 + t) * factor
 }
 
 /// Volume that a free sphere loses per time, 4π k r, in m³/s.
 pub fn sphere_rate(coefficient: f64, volume: f64) -> f64 {
     4.0 * PI * coefficient * sessile_numerics::sphere_radius(volume)
+}
+
+/// The coefficient k that is left for each of many drops on an area (in m²) whose conductances add
+/// up to `sum` (in m).
+///
+/// The vapor comes through the boundary layer first: the flux (c_∞ − c)/δ per area is what the
+/// drops take up from air of the mean concentration c above them, so k falls by 1 + δ Σ/A. Drops
+/// that cover their solid grow by what passes the layer, whatever their sizes, as breath figures do
+/// (fritter1991: single drops with the exponent 1/3).
+pub fn shared_coefficient(coefficient: f64, sum: f64, area: f64) -> f64 {
+    coefficient / (1.0 + BOUNDARY_LAYER * sum / area)
 }
 
 /// Thickness that a film loses per time, in m/s.
@@ -145,7 +160,6 @@ pub fn film_rate(coefficient: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cap;
 
     const AIR: Air = Air { humidity: 0.4, temperature: 298.15 };
 

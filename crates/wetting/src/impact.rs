@@ -16,6 +16,8 @@
 
 use sessile_numerics::math;
 
+use crate::root::bracketed;
+
 /// Weber number of a drop of a diameter (in m) at a speed (in m/s).
 pub fn weber(liquid: &crate::Liquid, diameter: f64, speed: f64) -> f64 {
     liquid.density * speed * speed * diameter / liquid.surface_tension
@@ -35,6 +37,39 @@ pub fn spread_pasandideh_fard(weber: f64, reynolds: f64, theta: f64) -> f64 {
 pub fn spread_laan(weber: f64, reynolds: f64) -> f64 {
     let p = (weber / math::powf(reynolds, 0.4)).sqrt();
     math::powf(reynolds, 0.2) * p / (1.24 + p)
+}
+
+/// Spread after Ukiwe and Kwok: the larger root of their cubic.
+fn spread_ukiwe_kwok(weber: f64, reynolds: f64, theta: f64) -> f64 {
+    let (k, d) = (weber + 12.0, dissipation(weber, reynolds, theta));
+    let excess = |x: f64| d * x * x * x - k * x + 8.0;
+    // Between the cubic's minimum and its root without the 8.
+    let (low, high) = ((k / (3.0 * d)).sqrt(), (k / d).sqrt());
+    let (f_low, f_high) = (excess(low), excess(high));
+    if f_low >= 0.0 { low } else { bracketed(excess, low, high, f_low, f_high, 1e-13 * k) }
+}
+
+/// Spread of a thin liquid on a repellent solid after Clanet et al.
+fn spread_clanet(weber: f64) -> f64 {
+    weber.sqrt().sqrt()
+}
+
+/// Spread after Roisman.
+fn spread_roisman(weber: f64, reynolds: f64) -> f64 {
+    0.87 * math::powf(reynolds, 0.2) - 0.40 * math::powf(reynolds, 0.4) / weber.sqrt()
+}
+
+/// Spreads after all five correlations; `theta` is the advancing angle, in rad.
+///
+/// Below 1 a correlation is outside of its range.
+pub fn correlations(weber: f64, reynolds: f64, theta: f64) -> [f64; 5] {
+    [
+        spread_laan(weber, reynolds),
+        spread_clanet(weber),
+        spread_roisman(weber, reynolds),
+        spread_ukiwe_kwok(weber, reynolds, theta),
+        spread_pasandideh_fard(weber, reynolds, theta),
+    ]
 }
 
 /// 3(1 − cos θ) + 4 We/√Re.
@@ -58,43 +93,16 @@ pub fn max_spread(weber: f64, reynolds: f64, theta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::bracketed;
     use std::f64::consts::FRAC_PI_2;
 
     const WATER: crate::Liquid = crate::Liquid::water();
-
-    /// Spread after Ukiwe and Kwok: the larger root of their cubic.
-    fn spread_ukiwe_kwok(weber: f64, reynolds: f64, theta: f64) -> f64 {
-        let (k, d) = (weber + 12.0, dissipation(weber, reynolds, theta));
-        let excess = |x: f64| d * x.powi(3) - k * x + 8.0;
-        // Between the cubic's minimum and its root without the 8.
-        let (low, high) = ((k / (3.0 * d)).sqrt(), (k / d).sqrt());
-        let (f_low, f_high) = (excess(low), excess(high));
-        if f_low >= 0.0 { low } else { bracketed(excess, low, high, f_low, f_high, 1e-13 * k) }
-    }
-
-    /// Spread of a thin liquid on a repellent solid after Clanet et al.
-    fn spread_clanet(weber: f64) -> f64 {
-        weber.powf(0.25)
-    }
-
-    /// Spread after Roisman.
-    fn spread_roisman(weber: f64, reynolds: f64) -> f64 {
-        0.87 * reynolds.powf(0.2) - 0.40 * reynolds.powf(0.4) / weber.sqrt()
-    }
 
     /// `impact-2.5mm-1ms-90` of the reference solutions: 2.13767 to 3.06562.
     #[test]
     fn correlations_span_the_reference_range() {
         let (we, re) = (weber(&WATER, 2.5e-3, 1.0), reynolds(&WATER, 2.5e-3, 1.0));
         assert!((we - 34.2466).abs() < 1e-4 && (re - 2500.0).abs() < 1e-9, "We {we}, Re {re}");
-        let all = [
-            spread_laan(we, re),
-            spread_clanet(we),
-            spread_roisman(we, re),
-            spread_ukiwe_kwok(we, re, FRAC_PI_2),
-            spread_pasandideh_fard(we, re, FRAC_PI_2),
-        ];
+        let all = correlations(we, re, FRAC_PI_2);
         for pair in all.windows(2) {
             assert!(pair[0] < pair[1], "from lowest to highest: {all:?}");
         }

@@ -54,6 +54,7 @@ pub mod rain;
 pub mod retention;
 mod root;
 pub mod sliding;
+pub mod spreading;
 pub mod table;
 pub mod waves;
 pub mod wind;

@@ -141,9 +141,21 @@ impl World {
     /// Coefficient k of evaporation (in m²/s, [`sessile_wetting::evaporation`]) of a liquid of this
     /// density (in kg/m³) on each solid; `None` if nothing evaporates.
     pub fn evaporation_coefficients(&self, density: f64) -> Option<Vec<f64>> {
-        let air = Air { humidity: self.environment.humidity?, temperature: self.environment.temperature };
-        let of_solid = |solid: &Solid| solid.scene().temperature.unwrap_or(air.temperature);
-        Some(self.solids.iter().map(|solid| air.evaporation_coefficient(of_solid(solid), density)).collect())
+        self.environment.humidity.as_ref()?;
+        Some((0..self.solids.len()).filter_map(|solid| self.evaporation_coefficient(solid, density)).collect())
+    }
+
+    /// The same on one solid, at the current time.
+    pub fn evaporation_coefficient(&self, solid: usize, density: f64) -> Option<f64> {
+        let humidity = self.environment.humidity.as_ref()?.at(self.time);
+        let air = Air { humidity, temperature: self.environment.temperature };
+        let of_solid = self.solids[solid].scene().temperature.unwrap_or(air.temperature);
+        Some(air.evaporation_coefficient(of_solid, density))
+    }
+
+    /// Whether the humidity changes with time.
+    pub fn humidity_changes(&self) -> bool {
+        self.environment.humidity.as_ref().is_some_and(|humidity| humidity.keys.len() > 1)
     }
 
     /// Whether the run is two-dimensional, in the x–y plane.

@@ -115,12 +115,11 @@ impl DropletModel {
     fn land(&mut self, ball: &Ball, solid: SolidIndex, contact: &Contact) {
         let place = self.locator().place_at(solid, contact.triangle, contact.point);
         let facet = self.surface.facet(place.triangle);
-        let normal_speed = -contact.velocity.dot(facet.normal());
-        let law = self.particles.state.substrate.law(&self.surface, place);
-        let radius = law.spread_radius(&self.setup.liquid, ball.body.volume, normal_speed.max(0.0));
+        let normal_speed = (-contact.velocity.dot(facet.normal())).max(0.0);
         let motion = MotionState { place, velocity: facet.project(contact.velocity) };
+        let delay = self.scratch.step - (ball.remaining - contact.time);
         let (particles, context) = self.particles_and_context();
-        particles.arrive(ball.id, motion, ball.body.volume, radius, &context);
+        particles.land(ball, motion, normal_speed, delay, &context);
     }
 
     /// Bounding box of all solids, in m.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sessile_model::RestoreError;
-use sessile_sliding::{ModelState, Necks, SlotIndex, Trails};
+use sessile_sliding::{ModelState, Necks, SlotIndex, Spreads, Trails};
 use sessile_world::WorldState;
 
 use super::DropletModel;
@@ -24,6 +24,7 @@ struct Checkpoint {
     streaks: Option<StreaksState>,
     trails: Trails<FilmPath>,
     necks: Necks,
+    spreads: Spreads,
     pending: Vec<SlotIndex>,
     transit_time: f64,
     accelerations: Vec<AccelerationField>,
@@ -35,11 +36,12 @@ struct Checkpoint {
 impl Checkpoint {
     /// Whether it belongs to a scene with these numbers of solids and triangles, and is consistent.
     fn fits(&self, num_solids: usize, num_triangles: usize) -> bool {
-        [self.accelerations.len(), self.rigid_states.len(), self.state.condensate.len()]
+        [self.accelerations.len(), self.rigid_states.len(), self.state.condensate.len(), self.state.sites_visited.len()]
             .iter()
             .all(|&n| n == num_solids)
             && self.droplets.is_sound(num_triangles)
             && self.necks.is_consistent()
+            && self.spreads.is_consistent(self.droplets.num_slots())
             && self.pending.iter().all(|&slot| slot.to_usize() < self.droplets.num_slots())
     }
 }
@@ -58,6 +60,7 @@ impl DropletModel {
             },
             trails: particles.state.trails.clone(),
             necks: particles.state.necks.clone(),
+            spreads: particles.state.spreads.clone(),
             pending: particles.state.pending.clone(),
             transit_time: particles.state.transit_time,
             accelerations: self.accelerations.clone(),
@@ -98,6 +101,7 @@ impl DropletModel {
         let particles = &mut self.particles;
         particles.restore(saved.droplets, &self.surface);
         (particles.state.trails, particles.state.necks) = (saved.trails, saved.necks);
+        particles.state.spreads = saved.spreads;
         (particles.state.pending, particles.state.transit_time) = (saved.pending, saved.transit_time);
         (self.accelerations, self.rigid_states) = (saved.accelerations, saved.rigid_states);
         self.state = saved.state;

@@ -161,7 +161,7 @@ impl ParticleSystem {
             events.append(&mut outcome.events);
         }
         let Self { state, neighbors, starting, detached, .. } = self;
-        let ParticleState { droplets, trails, necks, pending, .. } = state;
+        let ParticleState { droplets, trails, necks, spreads, pending, .. } = state;
         let outcomes = &*outcomes;
         let mut change_droplets = || {
             for outcome in outcomes {
@@ -170,6 +170,7 @@ impl ParticleSystem {
                     for &slot in some {
                         trails.end(slot);
                         necks.remove(slot);
+                        spreads.remove(slot);
                         droplets.remove(slot);
                         droplets[slot].location.address = GridAddress::NONE;
                     }

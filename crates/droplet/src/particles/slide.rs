@@ -283,6 +283,9 @@ impl Slider<'_> {
         let (surface, liquid) = (self.context.surface, self.context.liquid());
         let size = &mut own.size;
         size.volume -= moved.shed;
+        if own.state.is_spreading {
+            return;
+        }
         let field = self.context.acceleration(moved.motion.place.triangle);
         let normal = -field.at(point, DVec3::ZERO).dot(facet.normal());
         let tolerance = self.context.parameters().normal_acceleration_tolerance * field.gravity.length();

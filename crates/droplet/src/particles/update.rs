@@ -17,7 +17,12 @@ impl ParticleSystem {
     pub fn arrive(&mut self, id: DropId, motion: MotionState, volume: f64, radius: f64, context: &StepContext<'_>) {
         let size = Size { volume, radius, merge_radius: radius as f32, normal_acceleration: 0.0 };
         let state = State { is_sliding: motion.velocity != DVec2::ZERO, ..State::default() };
-        let droplet = Droplet { id, motion, size, state };
+        self.place(Droplet { id, motion, size, state }, context);
+    }
+
+    /// Adds a droplet and returns its slot.
+    pub(super) fn place(&mut self, droplet: Droplet, context: &StepContext<'_>) -> SlotIndex {
+        let Droplet { motion, state, .. } = droplet;
         if self.neighbors.is_full(self.state.droplets.num_slots()) {
             self.rebuild_neighbors(context.surface);
         }
@@ -29,10 +34,11 @@ impl ParticleSystem {
             self.arrived.push(slot);
         }
         self.update(slot, droplet, context);
+        slot
     }
 
     /// The droplet that covers a point of a solid's rest pose; of several, the nearest one.
-    fn covering(&self, solid: SolidIndex, point: DVec3) -> Option<SlotIndex> {
+    pub fn covering(&self, solid: SolidIndex, point: DVec3) -> Option<SlotIndex> {
         let mut best: Option<(f64, SlotIndex)> = None;
         self.neighbors.covering(solid, point, |slot| {
             let location = &self.state.droplets[slot].location;
@@ -102,6 +108,9 @@ impl ParticleSystem {
             (size.merge_radius, size.normal_acceleration) = (size.radius as f32, 0.0);
             return !PaperForces::new(context, paper, droplet.id, &droplet.motion, size.volume)
                 .detaches(facet, place, 0.0);
+        }
+        if droplet.state.is_spreading {
+            return true;
         }
         let law = self.state.substrate.law(surface, place);
         let normal = -context.acceleration(place.triangle).at(facet.point(place.at), DVec3::ZERO).dot(facet.normal());
@@ -199,6 +208,7 @@ impl ParticleSystem {
         self.neighbors.remove(&mut self.state.droplets.slots, slot);
         self.state.trails.end(slot);
         self.state.necks.remove(slot);
+        self.state.spreads.remove(slot);
         self.state.droplets.remove(slot);
     }
 }

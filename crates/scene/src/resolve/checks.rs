@@ -42,6 +42,10 @@ fn evaporation(top: &Section<'_>, scene: &Scene, model: ModelKind) {
             "remove `humidity`, or set liquid.preset = \"water\" and override its other properties",
         );
     }
+    let is_keyed = scene.world.humidity.as_ref().is_some_and(|humidity| humidity.keys.len() > 1);
+    if is_keyed && !matches!(model, ModelKind::Pane | ModelKind::Droplet) {
+        refuse("this model does not follow keys of `humidity`", "give one value, or use the pane or droplet model");
+    }
     if scene.world.planar {
         refuse("planar runs do not evaporate", "remove `humidity` or `planar`");
     }

@@ -133,11 +133,11 @@ section! {
         /// Wind, in m/s.
         pub wind: DVec3 = key(Vector(&VELOCITY), Value("\"0 0 0 m/s\""), "wind velocity"),
         /// Relative humidity of the air; `None`: drops neither evaporate nor grow by condensation.
-        pub humidity: Option<f64> = key(
-            Number(Closed(0.0, 1.0)),
+        pub humidity: Option<Keyed<f64>> = key(
+            OneOf(&[Number(Closed(0.0, 1.0)), List(&HUMIDITY_KEY)]),
             Derived("no evaporation"),
-            "relative humidity of the air, 0 to 1: drops evaporate into still air, \
-             or grow where a solid is colder than the dew point"
+            "relative humidity of the air, 0 to 1: drops evaporate into still air, or grow where a solid is colder than \
+             the dew point; a list of keys (pane and droplet models) is linear between them and constant outside"
         ),
         /// Temperature of the air, in K.
         pub temperature: f64 = TEMPERATURE_KEY,
@@ -161,6 +161,11 @@ static GRAVITY_KEY: Table = table(
         AT,
         Key { name: "value", ..key(Vector(&ACCELERATION), Required("\"0 -9.8 0 m/s^2\""), "gravity at that time") },
     ]],
+);
+
+static HUMIDITY_KEY: Table = table(
+    "a key of `humidity`",
+    &[&[AT, Key { name: "value", ..key(Number(Closed(0.0, 1.0)), Required("0.5"), "humidity at that time") }]],
 );
 
 static TILT_KEY: Table = table(

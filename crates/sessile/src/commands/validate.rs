@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-use sessile_validation::validate::{Selection, cases, json, run, table, write_report};
+use sessile_validation::validate::{Origin, Selection, cases, json, run, table, write_report};
 
 use crate::args::ValidateArgs;
 use crate::commands::on_threads;
@@ -22,13 +22,24 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         write!(out, "{}", table(&outcomes))?;
     }
     if let Some(folder) = &args.report {
-        let page = write_report(folder, &outcomes, args.quick)
+        let origin = Origin::here(command(args));
+        let page = write_report(folder, &outcomes, args.quick, &origin)
             .map_err(|error| Failure::failed(format!("cannot write the report into {}: {error}", folder.display())))?;
         stderr::line(&format!("report: {}", page.display()));
     }
-    match outcomes.iter().filter(|outcome| !outcome.pass()).count() {
+    match outcomes.iter().filter(|outcome| outcome.fails()).count() {
         0 => Ok(()),
         1 => Err(Failure::failed("1 case fails")),
         failed => Err(Failure::failed(format!("{failed} cases fail"))),
     }
+}
+
+/// The command line of these arguments.
+fn command(args: &ValidateArgs) -> String {
+    let mut words = vec!["sessile validate".to_owned()];
+    words.extend(args.models.iter().map(|model| format!("--model {model}")));
+    words.extend(args.case.iter().map(|case| format!("--case {case}")));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.extend(args.report.iter().map(|folder| format!("--report {}", folder.display())));
+    words.join(" ")
 }

@@ -6,7 +6,10 @@
 //! starts as a cap of 90°, so that each model has to find the rest shape. Liquid: water; gravity:
 //! 9.8 m/s².
 
+mod contact;
 mod motion;
+mod plates;
+mod threshold;
 
 use sessile_frames::DropMeasures;
 use sessile_numerics::sphere_radius;
@@ -14,6 +17,17 @@ use sessile_wetting::young_laplace;
 
 use super::volume::simulation::{Simulation, cap, capillary_length, inertial_time, material, plane};
 use super::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Tolerance};
+
+/// The fast models, which run all cases; the volume model runs those of about a minute of CPU time
+/// per result, and the surface model those and the thresholds.
+const FAST: [&str; 2] = ["droplet", "pane"];
+/// Contact angles of drops in motion, in degrees.
+const ANGLES: [f64; 2] = [90.0, 60.0];
+/// Allowed relative differences between models of speeds, of threshold and detachment volumes, and
+/// of times: those that the models were asked to meet, before they were compared.
+const OF_SPEED: f64 = 0.15;
+const OF_THRESHOLD: f64 = 0.05;
+const OF_TIME: f64 = 0.1;
 
 /// Cells across the diameter of the sphere of the drop's volume.
 const CELLS: f64 = 20.0;
@@ -46,7 +60,49 @@ pub(super) fn cases() -> Vec<Case> {
             in_pipe,
         ),
     ];
-    [at_rest, motion::cases()].concat()
+    let quick = |name, about, run| Case { quick: true, ..case(name, about, run) };
+    let in_contact = vec![
+        quick(
+            "agreement-threshold-tilt",
+            "The largest drop that a plane of 90°/60° holds at tilts of 15° to 90°, by bisection in the fast models and by a bracket in \
+             the surface model. Expected: weight and retention in balance.",
+            threshold::tilt,
+        ),
+        quick(
+            "agreement-detachment",
+            "A drop under a ceiling of 90°/60° is fed until it falls. Expected: the limit of a drop whose line is pinned at the largest \
+             radius to which it advances.",
+            threshold::hanging,
+        ),
+        quick(
+            "agreement-bridge",
+            "Two touching caps of 2 µL. Expected: the width of the bridge in the volume model.",
+            contact::bridge,
+        ),
+        quick(
+            "agreement-impact",
+            "Drops of 2 mm land on 75° and on 150°. Expected: the same largest base radius in both fast models, and a rebound from 150°.",
+            contact::impact,
+        ),
+        quick(
+            "agreement-trail",
+            "40 µL run down a wall of 50°/15°. Expected: the same volume per length of trail in both fast models; and a second drop that \
+             follows a wet path where the material remembers it.",
+            contact::trail,
+        ),
+        quick(
+            "agreement-accelerated-plate",
+            "20 µL on a level plate that speeds up along itself. Expected: it slides from the acceleration that exceeds its retention.",
+            plates::accelerated,
+        ),
+        quick(
+            "agreement-rotated-plate",
+            "20 µL on a level plate that rotates, 15 mm from the axis. Expected: it slides from the centrifugal acceleration that \
+             exceeds its retention.",
+            plates::rotated,
+        ),
+    ];
+    [at_rest, motion::cases(), in_contact].concat()
 }
 
 /// Measures of a scene's drop at rest; `scene` without model and times, `volume` in m³.

@@ -8,6 +8,11 @@ mod agreement;
 mod case;
 mod common;
 mod droplet;
+mod experiment;
+mod ledger;
+mod machine;
+mod markdown;
+mod misses;
 mod output;
 mod pane;
 mod report;
@@ -19,7 +24,7 @@ use std::time::Instant;
 
 pub use case::{Case, CaseContext, CaseError, CaseKind, CaseResult, Check, Expected, Got, Tolerance};
 pub use output::{json, table};
-pub use report::write_report;
+pub use report::{Origin, write_report};
 pub(crate) use sessile_output::plot::number;
 pub use sessile_output::plot::{Axis, Mark, Plot, Series};
 
@@ -27,7 +32,16 @@ use sessile_sim::suggest;
 
 /// All cases, by model.
 pub fn cases() -> Vec<Case> {
-    [theory::cases(), pane::cases(), droplet::cases(), surface::cases(), volume::cases(), agreement::cases()].concat()
+    [
+        theory::cases(),
+        pane::cases(),
+        droplet::cases(),
+        surface::cases(),
+        volume::cases(),
+        agreement::cases(),
+        experiment::cases(),
+    ]
+    .concat()
 }
 
 /// A selection of cases.
@@ -108,6 +122,12 @@ impl Outcome {
     /// Whether the case finished and all its checks pass.
     pub fn pass(&self) -> bool {
         self.result.as_ref().is_ok_and(CaseResult::pass)
+    }
+
+    /// Whether the case did not finish, or a check fails that is not a known [miss](misses).
+    pub fn fails(&self) -> bool {
+        let unknown = |check: &Check| !check.pass && misses::reason(self.case.name, &check.quantity).is_none();
+        self.result.as_ref().map_or(true, |result| result.checks.is_empty() || result.checks.iter().any(unknown))
     }
 }
 

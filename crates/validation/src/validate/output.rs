@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json as object};
 
-use super::number;
 use super::{Check, Expected, Got, Outcome, Tolerance};
+use super::{misses, number};
 
 /// The unit as it follows a number: after a space, but for degrees.
 fn unit_text(check: &Check) -> String {
@@ -72,8 +72,15 @@ pub fn table(outcomes: &[Outcome]) -> String {
         let name = format!("{}/{}", outcome.case.model, outcome.case.name);
         match &outcome.result {
             Ok(result) => rows.extend(result.checks.iter().map(|check| {
+                let is_miss = misses::reason(outcome.case.name, &check.quantity).is_some();
+                let verdict = match (check.pass, is_miss) {
+                    (true, false) => "pass",
+                    (true, true) => "pass, no longer missed",
+                    (false, true) => "miss",
+                    (false, false) => "FAIL",
+                };
                 [
-                    if check.pass { "pass" } else { "FAIL" }.to_owned(),
+                    verdict.to_owned(),
                     name.clone(),
                     check.quantity.clone(),
                     expected_text(check),
@@ -105,12 +112,17 @@ pub fn table(outcomes: &[Outcome]) -> String {
 pub(super) fn count(outcomes: &[Outcome]) -> String {
     let passed = outcomes.iter().filter(|outcome| outcome.pass()).count();
     let total = outcomes.len();
-    let failed = match total - passed {
+    let failed = match outcomes.iter().filter(|outcome| outcome.fails()).count() {
         0 => String::new(),
         1 => ", 1 fails".to_owned(),
         failed => format!(", {failed} fail"),
     };
-    format!("{passed} of {total} case{} pass{failed}", if total == 1 { "" } else { "s" })
+    let missed = match outcomes.iter().filter(|outcome| !outcome.pass() && !outcome.fails()).count() {
+        0 => String::new(),
+        1 => ", 1 misses as known".to_owned(),
+        missed => format!(", {missed} miss as known"),
+    };
+    format!("{passed} of {total} case{} pass{failed}{missed}", if total == 1 { "" } else { "s" })
 }
 
 /// The same as one JSON object.
@@ -124,6 +136,7 @@ pub fn json(outcomes: &[Outcome], quick: bool) -> Value {
                 "kind": outcome.case.kind,
                 "about": outcome.case.about,
                 "pass": outcome.pass(),
+                "fails": outcome.fails(),
                 "seconds": outcome.seconds,
                 "failure": outcome.result.as_ref().err(),
                 "checks": outcome.result.as_ref().map(|result| result.checks.clone()).unwrap_or_default(),
@@ -135,7 +148,7 @@ pub fn json(outcomes: &[Outcome], quick: bool) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "quick": quick,
         "passed": passed,
-        "failed": outcomes.len() - passed,
+        "failed": outcomes.iter().filter(|outcome| outcome.fails()).count(),
         "cases": cases,
     })
 }

@@ -1,7 +1,7 @@
 //! Scene text and measurements for the cases.
 
 use glam::DVec3;
-use sessile_frames::{DropMeasures, Event, FrameGeometry, FrameMeasures, Surface};
+use sessile_frames::{DropMeasures, Event, FrameMeasures, Surface};
 use sessile_model::Model;
 use sessile_scene::text;
 use sessile_scene::types::Scene;
@@ -152,10 +152,25 @@ impl Simulation {
 
     /// Surfaces of the liquid.
     pub fn surface(&self) -> Result<Surface, CaseError> {
-        match self.model.frame().liquid {
-            FrameGeometry::Surfaces(surface) => Ok(surface),
-            _ => Err("the volume model did not yield surfaces".into()),
+        Ok(self.model.frame().liquid.into_surface()?)
+    }
+
+    /// Extent along a direction of the liquid's cut by the plane of all points whose coordinate
+    /// along `normal` is `at` (in m), in m.
+    pub fn width_at(&self, normal: DVec3, at: f64, along: DVec3) -> Result<f64, CaseError> {
+        let surface = self.surface()?;
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &[a, b, c] in &surface.triangles {
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                let [from, to] = [from, to].map(|vertex| surface.positions[vertex as usize]);
+                let [before, after] = [from, to].map(|point| point.dot(normal) - at);
+                if before * after <= 0.0 && before != after {
+                    let place = from.lerp(to, before / (before - after)).dot(along);
+                    (low, high) = (low.min(place), high.max(place));
+                }
+            }
         }
+        if low <= high { Ok(high - low) } else { Err("no liquid is cut by the plane".into()) }
     }
 
     /// Smallest and largest coordinate of the wetted part of drop `id` along a direction, in m.

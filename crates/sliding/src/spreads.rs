@@ -1,0 +1,99 @@
+//! Drops that have landed and still spread or retract, by slot.
+//!
+//! The law is [`sessile_wetting::spreading`]. While a drop is in this list its base radius is that
+//! of the law; afterwards its contact line is pinned and follows the contact angles again.
+
+use serde::{Deserialize, Serialize};
+use sessile_wetting::spreading::{Spreading, SpreadingDrop, SpreadingPhase};
+use sessile_wetting::{Liquid, Wetting};
+
+use crate::slots::SlotIndex;
+
+/// A drop that spreads or retracts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Spread {
+    slot: SlotIndex,
+    state: Spreading,
+    /// Part of the current step before the drop landed, in s.
+    delay: f64,
+}
+
+/// Result of a step of one drop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpreadOutcome {
+    /// Its slot.
+    pub slot: SlotIndex,
+    /// What follows.
+    pub phase: SpreadingPhase,
+    /// Base radius, in m.
+    pub base_radius: f64,
+    /// Largest radius at any height, in m.
+    pub outer_radius: f64,
+    /// Largest base radius in the step, in m.
+    pub widest: f64,
+}
+
+/// All drops that spread or retract.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spreads {
+    /// By slot.
+    spreads: Vec<Spread>,
+}
+
+impl Spreads {
+    /// Whether no drop spreads.
+    pub fn is_empty(&self) -> bool {
+        self.spreads.is_empty()
+    }
+
+    /// The state of the drop in a slot, if it spreads.
+    pub fn get(&self, slot: SlotIndex) -> Option<&Spreading> {
+        self.position(slot).ok().map(|index| &self.spreads[index].state)
+    }
+
+    /// Adds a drop that has landed `delay` seconds after the beginning of the current step.
+    pub fn insert(&mut self, slot: SlotIndex, state: Spreading, delay: f64) {
+        let spread = Spread { slot, state, delay };
+        match self.position(slot) {
+            Ok(index) => self.spreads[index] = spread,
+            Err(index) => self.spreads.insert(index, spread),
+        }
+    }
+
+    /// Removes a drop that is gone or no longer spreads.
+    pub fn remove(&mut self, slot: SlotIndex) {
+        if let Ok(index) = self.position(slot) {
+            self.spreads.remove(index);
+        }
+    }
+
+    /// Advances all drops by `dt` seconds; `find` returns the drop in a slot and its wetting.
+    ///
+    /// Those that no longer move stay in the list until they are [removed](Spreads::remove).
+    pub fn advance(
+        &mut self,
+        liquid: &Liquid,
+        dt: f64,
+        find: impl Fn(SlotIndex) -> (SpreadingDrop, Wetting),
+        outcomes: &mut Vec<SpreadOutcome>,
+    ) {
+        outcomes.clear();
+        for spread in &mut self.spreads {
+            let (drop, wetting) = find(spread.slot);
+            let time = (dt - std::mem::take(&mut spread.delay)).max(0.0);
+            let (phase, widest) = spread.state.advance(liquid, &wetting, &drop, time);
+            let (base_radius, outer_radius) = spread.state.radii(drop.volume);
+            outcomes.push(SpreadOutcome { slot: spread.slot, phase, base_radius, outer_radius, widest });
+        }
+    }
+
+    /// Whether all slots are below `num_slots` and in order, as in any valid saved state.
+    pub fn is_consistent(&self, num_slots: usize) -> bool {
+        self.spreads.windows(2).all(|pair| pair[0].slot < pair[1].slot)
+            && self.spreads.last().is_none_or(|last| last.slot.to_usize() < num_slots)
+    }
+
+    fn position(&self, slot: SlotIndex) -> Result<usize, usize> {
+        self.spreads.binary_search_by_key(&slot, |spread| spread.slot)
+    }
+}

@@ -1,0 +1,86 @@
+//! A drop on a plate that accelerates, and on one that rotates.
+//!
+//! The acceleration at which the drop starts to slide is that of its retention, γ w (cos θ_r − cos
+//! θ_a)/m: on a plate that speeds up along itself, and at a distance r from the axis of a plate
+//! that rotates, where it is ω²r. Bounds: 5 % of the threshold volume, 3.3 % of the acceleration.
+
+use sessile_wetting::table::ShapeTable;
+
+use super::super::experiment::{cap_at, liquid, on_plane};
+use super::super::volume::simulation::Simulation;
+use super::super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
+use super::{ANGLES, FAST, OF_THRESHOLD};
+use crate::validate::common::{GRAVITY, WATER, bisect_largest};
+
+/// Volume of the drop, in µL.
+const VOLUME: f64 = 20.0;
+/// Distance of the drop from the axis, in mm.
+const DISTANCE: f64 = 15.0;
+/// Time that is simulated, in s.
+const TIME: f64 = 0.2;
+
+/// Acceleration that the retention withstands, in m/s².
+fn critical() -> Result<f64, CaseError> {
+    let [advancing, receding] = ANGLES.map(f64::to_radians);
+    let shape = ShapeTable::shared().rest_shape(1e-9 * VOLUME, advancing, GRAVITY, &WATER).ok_or("no such drop")?;
+    let held = WATER.surface_tension * 2.0 * shape.base_radius * (receding.cos() - advancing.cos());
+    Ok(held / (WATER.density * 1e-9 * VOLUME))
+}
+
+/// Whether the drop keeps its place on the plate.
+fn keeps(model: &str, motion: &str, end: impl Fn(glam::DVec3) -> f64) -> Result<bool, CaseError> {
+    let cap = cap_at(VOLUME, ANGLES[0], -DISTANCE, 0.0);
+    let text = on_plane(model, &liquid(1000.0, 1.0, 73.0), ANGLES, 0.0, &cap);
+    let text = text.replacen("size = \"80 4000 mm\"\n", &format!("size = \"80 4000 mm\"\nmotion = [{motion}]\n"), 1);
+    let mut simulation = Simulation::new(&text)?;
+    simulation.run(TIME)?;
+    Ok(simulation.largest_drop().is_ok_and(|drop| end(drop.centroid) < 0.05e-3))
+}
+
+pub(super) fn accelerated(context: &CaseContext) -> Result<CaseResult, CaseError> {
+    let keys = 200;
+    compare(context, "acceleration", |model, acceleration| {
+        // A parabola by short straight pieces: the mean acceleration of each is the plate's.
+        let place = |time: f64| 500.0 * acceleration * time * time;
+        let motion: Vec<String> = (0..=keys)
+            .map(|key| TIME * f64::from(key) / f64::from(keys))
+            .map(|time| format!("{{ at = \"{time} s\", move = \"{} 0 0 mm\" }}", place(time)))
+            .collect();
+        let at_end = 1e-3 * place(TIME);
+        keeps(model, &motion.join(", "), |place| (place.x - at_end).abs() - 2e-4)
+    })
+}
+
+pub(super) fn rotated(context: &CaseContext) -> Result<CaseResult, CaseError> {
+    compare(context, "centrifugal acceleration", |model, acceleration| {
+        let degrees = (acceleration / (1e-3 * DISTANCE)).sqrt().to_degrees();
+        let motion = format!("{{ at = \"0 s\" }}, {{ at = \"100 s\", rotate = \"0 {} 0 deg\" }}", 100.0 * degrees);
+        keeps(model, &motion, |place| place.with_y(0.0).length() - 1e-3 * DISTANCE)
+    })
+}
+
+fn compare(
+    context: &CaseContext,
+    what: &str,
+    keeps: impl Fn(&str, f64) -> Result<bool, CaseError>,
+) -> Result<CaseResult, CaseError> {
+    let expected = critical()?;
+    let mut result = CaseResult::default();
+    let mut series = Vec::new();
+    for (index, model) in FAST.into_iter().enumerate() {
+        (context.report)(model);
+        let got = bisect_largest([0.5 * expected, 2.0 * expected], |acceleration| keeps(model, acceleration))?;
+        let name = format!("{what} at which 20 µL start to slide, {model}");
+        // Volumes go as the power 3/2 of the force.
+        result.checks.push(Check::value(name, "m/s²", expected, got, Tolerance::Relative(OF_THRESHOLD * 2.0 / 3.0)));
+        series.push(Series::new(model, Mark::Points, vec![(index as f64, got)]));
+    }
+    series.push(Series::new("retention over mass", Mark::Expected, vec![(0.0, expected), (1.0, expected)]));
+    result.plots.push(Plot {
+        title: format!("Largest {what} at which 20 µL on a plate of 90°/60° stay"),
+        x: Axis::linear("model: 0 droplet, 1 pane"),
+        y: Axis::linear("acceleration (m/s²)"),
+        series,
+    });
+    Ok(result)
+}
