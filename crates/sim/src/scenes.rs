@@ -44,6 +44,7 @@ pub const SCENES: &[ShippedScene] = shipped![
     "pipe",
     "rain-on-bunny",
     "resting",
+    "rivulet",
     "roughness",
     "shapes",
     "shapes-top",
