@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 /// Least and most places at which a pixel looks for discs that cover it, on a spiral of uniform
 /// density: half as many as the largest disc has pixels.
-const TAPS: [f32; 2] = [48.0, 384.0];
+const TAPS: [f32; 2] = [24.0, 384.0];
 
 /// Side of the tiles that share the largest radius of their surroundings, in pixels.
 const TILE: usize = 16;
@@ -101,12 +101,13 @@ impl Focused<'_> {
         let weight = 1.0 / (std::f32::consts::PI * own_radius * own_radius);
         let (mut own, mut own_weight) = (weight * self.color[i], weight);
         for offset in &spiral[..taps as usize] {
-            let place = at + scale * turn.rotate(*offset);
-            let (x, y) = (place.x.round(), place.y.round());
-            if x < 0.0 || y < 0.0 || x >= width as f32 || y >= height as f32 {
+            // The pixel at a rounded place; rounding itself would be a function call.
+            let place = at + 0.5 + scale * turn.rotate(*offset);
+            if !(place.x >= 0.0 && place.y >= 0.0 && place.x < width as f32 && place.y < height as f32) {
                 continue;
             }
-            let other = y as usize * width + x as usize;
+            let (x, y) = (place.x as i32 as f32, place.y as i32 as f32);
+            let other = place.y as usize * width + place.x as usize;
             if other == i {
                 continue;
             }
