@@ -71,9 +71,9 @@ fn refracted_and_reflected_suns_in_drops_and_glass_match_a_reference_of_a_millio
     behind_the_pane.positions.iter_mut().for_each(|p| *p = DVec3::new(-p.x, p.y, -p.z));
     let cases: [(&str, DVec3, &dyn Fn(&mut RenderSceneBuilder)); 5] = [
         ("the sun behind a drop", degrees(25.0), &|b| b.liquid(&liquid(&sphere()))),
-        // Away from the rainbow at 138°, which the cone of a sample would blur.
+        // Away from rainbows, at 138° in water and at 93° and 157° in glass.
         ("reflected inside a drop", degrees(165.0), &|b| b.liquid(&liquid(&sphere()))),
-        ("reflected by a glass ball", degrees(90.0), &|b| b.solid(&sphere(), still, &clear, true, None)),
+        ("reflected by a glass ball", degrees(125.0), &|b| b.solid(&sphere(), still, &clear, true, None)),
         ("behind a drop on a pane", degrees(30.0), &|b| {
             b.solid(&pane(), still, &clear, false, None);
             b.liquid(&liquid(&drop_on_pane));
@@ -84,14 +84,18 @@ fn refracted_and_reflected_suns_in_drops_and_glass_match_a_reference_of_a_millio
         }),
     ];
     for (what, towards, build) in cases {
-        let mut builder = dark();
-        build(&mut builder);
-        builder.sun(towards, 5_f64.to_radians(), Vec3::ONE);
-        let scene = builder.build();
-        let reference = light(&scene, 1, 1 << 20, 77);
-        let (mean, spread) = of_images(&scene, 1, 400);
+        // Paths find a sun of five degrees a hundred times as often.
+        let scene = |degrees: f64| {
+            let mut builder = dark();
+            build(&mut builder);
+            builder.sun(towards, degrees.to_radians(), Vec3::ONE);
+            builder.build()
+        };
+        let reference = light(&scene(5.0), 1, 1 << 20, 77);
+        let (mean, spread) = of_images(&scene(0.53), 1, 3000);
         println!("{what}: {:.3} of {reference:.3e}, each image within {spread:.2}", mean / reference);
         assert!((mean / reference - 1.0).abs() < 0.1, "{what}: {} of the reference", mean / reference);
-        assert!(spread < 1.5, "{what}: images differ by {spread}");
+        // By chance one image in some hundreds would show the sun.
+        assert!(spread < 5.0, "{what}: images differ by {spread}");
     }
 }

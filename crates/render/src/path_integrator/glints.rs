@@ -33,9 +33,9 @@ use crate::sampler::Sampler;
 /// Half angle of a cone, in angles between samples: some thirty samples find a glint.
 const WIDTH: f32 = 3.0;
 
-/// Maximum half angle of a cone after reflection at the outside of a body, and after others, in
-/// rad: beyond it, a body is not locally a sphere.
-const MAX_ANGLE: [f32; 2] = [1.0, 0.3];
+/// Maximum half angle of a cone after reflection at the outside of a body, which sends light evenly
+/// into all directions, and after refraction, which does not, in rad.
+const MAX_ANGLE: [f32; 2] = [1.0, 0.1];
 
 /// Maximum number of lights that are sampled: one bit each.
 const MAX_LIGHTS: usize = 32;
