@@ -83,6 +83,11 @@ impl Lens {
         self.radius
     }
 
+    /// Distance in focus along the camera's axis, in m.
+    pub fn focus(&self) -> f32 {
+        self.focus
+    }
+
     /// Radius of the blur disc of a point at this depth, in units of the image at depth 1; 0 for a
     /// pinhole.
     pub fn blur_radius(&self, depth: f32) -> f32 {

@@ -51,6 +51,14 @@ pub fn out_of_focus_pane(count: usize) -> Result<(RenderScene, Camera), Instance
     Ok((builder.build(), Camera { eye, lens_radius: 4e-3, focus: Some(2.0), ..camera }))
 }
 
+/// A camera with a lens, 25° above the table that `camera` sees from above: depths differ, and
+/// drops hide drops.
+pub fn slanting(camera: Camera) -> Camera {
+    let distance = camera.eye.distance(camera.look_at);
+    let eye = camera.look_at + distance * DVec3::new(0.0, 0.42, 0.91);
+    Camera { eye, lens_radius: distance / 80.0, ..camera }
+}
+
 fn lattice(substrate: Substrate, count: usize) -> Result<(RenderSceneBuilder, Surface, Camera), InstanceError> {
     let environment = match substrate {
         Substrate::Table => Environment::studio(1.0),

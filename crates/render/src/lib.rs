@@ -36,7 +36,7 @@ mod tone_map;
 mod video;
 mod wet_layer;
 
-pub use benchmark_scenes::{Substrate, drop_lattice, out_of_focus_pane, wet_drop_lattice};
+pub use benchmark_scenes::{Substrate, drop_lattice, out_of_focus_pane, slanting, wet_drop_lattice};
 pub use denoise::denoise;
 pub use framebuffer::{Framebuffer, Mixture};
 pub use ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors, ground_truth, write_sample_truth};

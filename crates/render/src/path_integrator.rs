@@ -12,6 +12,7 @@
 //! The factor (nᵢ/nₜ)² of radiance in a denser medium is left out at both interfaces, because every
 //! path that carries light ends in air.
 
+mod differentials;
 mod glints;
 
 use glam::{Vec2, Vec3};
@@ -23,7 +24,9 @@ use crate::fresnel::sheet_reflectance;
 use crate::interfaces::{Interface, MAX_PASSES, Media, SurfaceEvent, liquid_optics, surface_event};
 use crate::render_scene::{Body, Owner, RenderScene, SurfaceInteraction};
 use crate::sampler::Sampler;
-use glints::Glints;
+use differentials::Differentials;
+pub use differentials::SampleSpacing;
+use glints::{Glints, Turning};
 
 /// Path length and firefly clamping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,14 +36,14 @@ pub struct PathSettings {
     /// Clamp on indirect light that reaches a scattering surface by BSDF sampling, per sample;
     /// infinite: no clamp.
     pub clamp: f32,
-    /// Angle between neighboring samples of a pixel, in rad; 0: small lights that drops reflect are
-    /// found by chance only.
-    pub footprint: f32,
+    /// Distance between neighboring samples of a pixel; unknown: small lights that drops reflect
+    /// and refract are found by chance only.
+    pub spacing: SampleSpacing,
 }
 
 impl Default for PathSettings {
     fn default() -> Self {
-        Self { max_depth: 12, clamp: f32::INFINITY, footprint: 0.0 }
+        Self { max_depth: 12, clamp: f32::INFINITY, spacing: SampleSpacing::default() }
     }
 }
 
@@ -93,6 +96,7 @@ struct Branch {
     throughput: Vec3,
     depth: u32,
     glints: Glints,
+    differentials: Option<Differentials>,
 }
 
 /// What paths are traced through: a scene and its photon maps.
@@ -136,8 +140,10 @@ struct PathState<'a> {
     /// That fraction after the next specular event.
     left_after_specular: Vec3,
     depth: u32,
-    /// Lights whose reflection in a drop is accounted for, until the next event.
+    /// Lights whose image is accounted for, until the next event.
     glints: Glints,
+    /// Difference from neighboring samples, where it matters.
+    differentials: Option<Differentials>,
     /// Whether this is a branch: the main path has been traced to its end.
     is_branch: bool,
     branches: [Option<Branch>; MAX_BRANCHES],
@@ -174,6 +180,7 @@ pub fn trace_path(
         left_after_specular: Vec3::ONE,
         depth: 0,
         glints: Glints::default(),
+        differentials: None,
         is_branch: false,
         branches: [None; MAX_BRANCHES],
         result,
@@ -185,7 +192,7 @@ pub fn trace_path(
         path.media = branch.media;
         path.throughput = branch.throughput;
         path.depth = branch.depth;
-        path.glints = branch.glints;
+        (path.glints, path.differentials) = (branch.glints, branch.differentials);
         (path.bsdf_pdf, path.scattered) = (None, false);
         (path.left_by_photons, path.left_after_specular) = (Vec3::ONE, Vec3::ONE);
         path.trace(sampler);
@@ -229,7 +236,6 @@ impl PathState<'_> {
                     self.left_by_photons = Vec3::ONE;
                 }
             }
-            self.glints = Glints::default();
             self.depth += 1;
             if self.depth >= self.settings.max_depth || !self.survives_roulette(sampler) {
                 return;
@@ -248,6 +254,9 @@ impl PathState<'_> {
             let faces_camera = at.shading_normal.dot(self.ray.direction) < 0.0;
             self.result.normal = if faces_camera { at.shading_normal } else { -at.shading_normal };
         }
+        if let Some(differentials) = &mut self.differentials {
+            differentials.to_surface(self.ray.direction, hit.distance, at.normal);
+        }
         let event = match surface_event(self.scene, &self.media, self.ray.direction, &at, self.ray.time) {
             SurfaceEvent::PassThrough(behind) => {
                 self.media = behind;
@@ -255,7 +264,8 @@ impl PathState<'_> {
             }
             SurfaceEvent::Interface(interface) => {
                 let interface = self.without_reflection_of_panes(&at, interface);
-                self.reflect_or_refract(&at, &interface, sampler)
+                let turning = self.turning(&at, &interface, traveled);
+                self.reflect_or_refract(&at, &interface, turning.as_ref(), sampler)
             }
             SurfaceEvent::Scatter { parameters, normal, wetness } => {
                 self.scatter(&at, normal, parameters, wetness, sampler)
@@ -364,28 +374,36 @@ impl PathState<'_> {
         &mut self,
         at: &SurfaceInteraction,
         interface: &Interface,
+        turning: Option<&Turning>,
         sampler: &mut Sampler,
     ) -> PathEvent {
         let &Interface { reflectance, reflected, media: [media_reflected, media_refracted], .. } = interface;
+        let throughput = self.throughput * reflectance;
+        let splits = !self.scattered && self.depth < SPLIT_DEPTH && throughput.max_element() > MIN_SPLIT_THROUGHPUT;
+        let free = self.branches.iter().position(Option::is_none).filter(|_| splits);
         let Some(refracted) = interface.refracted else {
+            (self.differentials, self.glints) = self.reflect(at, interface, turning, self.throughput, sampler);
             self.media = media_reflected;
             return PathEvent::Specular(reflected);
         };
-        let throughput = self.throughput * reflectance;
-        let splits = !self.scattered && self.depth < SPLIT_DEPTH && throughput.max_element() > MIN_SPLIT_THROUGHPUT;
-        if splits && let Some(free) = self.branches.iter().position(Option::is_none) {
-            let glints = self.sample_glints(at, reflected, sampler);
+        if let Some(free) = free {
+            let (differentials, glints) = self.reflect(at, interface, turning, throughput, sampler);
             let ray = Ray { origin: at.point, direction: reflected, origin_triangle: Some(at.triangle), ..self.ray };
-            let depth = self.depth + 1;
-            self.branches[free] = Some(Branch { ray, media: media_reflected, throughput, depth, glints });
+            let (media, depth) = (media_reflected, self.depth + 1);
+            self.branches[free] = Some(Branch { ray, media, throughput, depth, glints, differentials });
             self.throughput *= 1.0 - reflectance;
         } else if sampler.next_1d() < reflectance {
+            (self.differentials, self.glints) = self.reflect(at, interface, turning, self.throughput, sampler);
             self.media = media_reflected;
             return PathEvent::Specular(reflected);
         }
         self.media = media_refracted;
         self.throughput *= interface.tint;
-        if interface.undeviated { PathEvent::PassThrough } else { PathEvent::Specular(refracted) }
+        if interface.undeviated {
+            return PathEvent::PassThrough;
+        }
+        (self.differentials, self.glints) = self.refract(at, interface, turning, refracted, sampler);
+        PathEvent::Specular(refracted)
     }
 
     /// Samples direct light, gathers photons, and samples the BSDF for the next direction.
@@ -397,6 +415,7 @@ impl PathState<'_> {
         wetness: f32,
         sampler: &mut Sampler,
     ) -> PathEvent {
+        self.glints = Glints::default();
         let incident = self.ray.direction;
         let side = if incident.dot(at.normal) < 0.0 { 1.0 } else { -1.0 };
         let facet = side * at.normal;

@@ -20,7 +20,7 @@ use crate::backdrop_view::{BackdropView, CameraRay};
 use crate::caustics::{CausticSettings, Caustics};
 use crate::framebuffer::{Framebuffer, Mixture};
 use crate::interfaces::Media;
-use crate::path_integrator::{PathResult, PathSettings, TraceContext, trace_path};
+use crate::path_integrator::{PathResult, PathSettings, SampleSpacing, TraceContext, trace_path};
 use crate::photon_count::photon_count;
 use crate::render_scene::{Owner, RenderScene};
 use crate::sampler::Sampler;
@@ -224,8 +224,8 @@ impl View<'_> {
         let [width, height] = settings.size;
         let scale = Vec2::new(1.0 / width as f32, 1.0 / height as f32);
         let pixel_height = self.lens.pixel_height(height as f32);
-        let paths =
-            PathSettings { footprint: pixel_height / (settings.samples.max(1) as f32).sqrt(), ..settings.paths };
+        let spacing = SampleSpacing::new(&self.lens, pixel_height, settings.samples);
+        let paths = PathSettings { spacing, ..settings.paths };
         let places = || tile_pixels(tile, self.columns, settings.size);
         let mut tile = before.unwrap_or_else(|| {
             let center = |(x, y): (usize, usize)| (Vec2::new(x as f32, y as f32) + 0.5) * scale;

@@ -247,13 +247,22 @@ impl RenderScene {
         SurfaceInteraction { point, normal, shading_normal, uv, owner: face.owner, triangle: hit.triangle }
     }
 
-    /// Largest curvature along the edges of a triangle, in 1/m.
-    pub(crate) fn curvature(&self, triangle: u32) -> f32 {
-        let (corners, normals) = (self.corners[triangle as usize], self.faces[triangle as usize].normals);
-        let along = |(a, b): (usize, usize)| {
-            normals[a].distance(normals[b]) / corners[a].distance(corners[b]).max(f32::MIN_POSITIVE)
-        };
-        [(0, 1), (1, 2), (2, 0)].map(along).into_iter().fold(0.0, f32::max).min(f32::MAX)
+    /// How much the interpolated normal at a surface point changes along a displacement in its
+    /// triangle.
+    pub(crate) fn normal_change(&self, at: &SurfaceInteraction, displacement: Vec3, time: f32) -> Vec3 {
+        let [a, b, c] = self.corners_at(at.triangle, time);
+        let [n, p, q] = self.faces[at.triangle as usize].normals;
+        // The displacement in the triangle's edges, by their Gram matrix.
+        let (e1, e2) = (b - a, c - a);
+        let (g11, g12, g22) = (e1.dot(e1), e1.dot(e2), e2.dot(e2));
+        let determinant = g11 * g22 - g12 * g12;
+        if determinant <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let (along1, along2) = (displacement.dot(e1), displacement.dot(e2));
+        let change = ((along1 * g22 - along2 * g12) * (p - n) + (along2 * g11 - along1 * g12) * (q - n)) / determinant;
+        let change = change - at.shading_normal * change.dot(at.shading_normal);
+        if change.is_finite() { change } else { Vec3::ZERO }
     }
 
     /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture

@@ -223,35 +223,3 @@ fn adaptive_sampling_is_unbiased() {
         assert!(paths < 96 * 96 * 200, "{paths} paths: nothing stopped early");
     }
 }
-
-/// A sphere of radius `a` reflects parallel light of irradiance `E` evenly into all directions: its
-/// intensity is `E R a²/4`. At 90° to the light only reflection at the outside contributes, apart
-/// from two internal reflections (about 2 %).
-#[test]
-fn the_sun_glints_in_a_drop_smaller_than_a_pixel_with_its_exact_intensity() {
-    let (radius, distance, size) = (1e-4, 0.5, 6usize);
-    let mut builder = RenderSceneBuilder::new(Environment::constant(Vec3::ZERO), LiquidMaterial::water(), 0.0);
-    builder.liquid(&liquid(&cap(DVec3::ZERO, radius, std::f64::consts::PI, 24)));
-    builder.sun(DVec3::X, 0.53_f64.to_radians(), Vec3::ONE);
-    let scene = builder.build();
-    // A pixel is 2.5 radii wide.
-    let fov = 2.0 * (0.5 * 2.5 * radius * size as f64 / distance).atan();
-    let camera = Camera::new(distance * DVec3::Z, DVec3::ZERO, fov);
-    let seeds = 32;
-    let intensities: Vec<f64> = (0..seeds)
-        .map(|seed| {
-            let settings = ImageSettings { size: [size; 2], samples: 64, photons: 0, seed, ..ImageSettings::default() };
-            let (image, _) = render_image(&scene, &camera, &settings, &|_, _| ());
-            let solid_angle = (2.5 * radius / distance).powi(2);
-            image.color.iter().map(|color| f64::from(color.x)).sum::<f64>() * solid_angle * distance * distance
-        })
-        .collect();
-    let mean = intensities.iter().sum::<f64>() / f64::from(seeds);
-    // Water at an incidence of 45°.
-    let expected = 0.0279 * radius * radius / 4.0;
-    let spread = intensities.iter().map(|value| (value / mean - 1.0).powi(2)).sum::<f64>() / f64::from(seeds);
-    println!("{} of the intensity, each image within {:.2}", mean / expected, spread.sqrt());
-    // Eight samples of an image find the glint: 35 % noise, 6 % in the mean of all.
-    assert!((mean / expected - 1.0).abs() < 0.2, "{} of the intensity", mean / expected);
-    assert!(spread.sqrt() < 0.7, "images differ by {}", spread.sqrt());
-}

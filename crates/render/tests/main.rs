@@ -4,6 +4,7 @@ mod analytic_radiance;
 mod backdrop;
 mod caustics;
 mod common;
+mod glints;
 mod ground_truth;
 mod half_buffers;
 mod looks;

@@ -45,6 +45,7 @@ pub const SCENES: &[ShippedScene] = shipped![
     "pipe",
     "rain-on-bunny",
     "resting",
+    "rivulet",
     "roughness",
     "shapes",
     "shapes-top",

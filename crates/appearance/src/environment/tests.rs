@@ -265,3 +265,24 @@ fn exr_files_are_read_and_broken_ones_are_errors() {
     let error = decode(b"not an image").unwrap_err().to_string();
     assert!(error.contains("test.exr"), "{error}");
 }
+
+/// What photographers light drops with: one small bright light, and narrow lights beside and a
+/// little behind the subject that brighten its rim.
+#[test]
+fn the_studio_has_one_small_bright_light_and_rim_lights() {
+    let studio = Environment::studio(1.0);
+    let count = 200_000;
+    let seen: Vec<(Vec3, f32)> = directions(count).map(|dir| (dir, luminance(studio.radiance(dir)))).collect();
+    let (key, brightest) = seen.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+    let bright: Vec<Vec3> = seen.iter().filter(|(_, light)| *light > 0.3 * brightest).map(|(dir, _)| *dir).collect();
+    let solid_angle = 4.0 * std::f32::consts::PI * bright.len() as f32 / count as f32;
+    assert!(solid_angle < 0.02, "the brightest light has {solid_angle} sr");
+    assert!(bright.iter().all(|dir| dir.dot(key) > 0.98), "one light alone");
+    assert!(key.y > 0.5, "from above: {key}");
+    let wall = luminance(studio.radiance(Vec3::new(0.2, -0.8, 0.5).normalize()));
+    for side in [-1.0, 1.0] {
+        let rim = seen.iter().filter(|(dir, _)| dir.x * side > 0.85 && dir.z < -0.1 && dir.y.abs() < 0.3);
+        let rim = rim.map(|(_, light)| *light).fold(0.0, f32::max);
+        assert!(rim > 30.0 * wall, "side {side}: {rim} against {wall}");
+    }
+}

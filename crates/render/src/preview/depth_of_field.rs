@@ -15,9 +15,10 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Least and most places at which a pixel looks for discs that cover it, on a spiral of uniform
-/// density: half as many as the largest disc has pixels.
-const TAPS: [f32; 2] = [48.0, 384.0];
+/// Places at which a pixel looks for discs that cover it, on a spiral of uniform density, per pixel
+/// of the largest disc, and their least and greatest number.
+const TAPS_PER_PIXEL: f32 = 0.3;
+const TAPS: [f32; 2] = [16.0, 384.0];
 
 /// Side of the tiles that share the largest radius of their surroundings, in pixels.
 const TILE: usize = 16;
@@ -38,18 +39,29 @@ pub(super) struct Focused<'a> {
     pub radius: &'a [f32],
 }
 
+/// What a gathering pixel reads of another one, side by side in memory.
+#[derive(Clone, Copy)]
+struct Disc {
+    color: Vec3,
+    near: f32,
+    radius: f32,
+}
+
 impl Focused<'_> {
     /// The colors, out of focus.
     pub fn blurred(&self) -> Vec<Vec3> {
         let [width, height] = self.size;
         let reaches = self.reaches();
+        let disc =
+            |i: usize| Disc { color: self.color[i], near: self.near[i], radius: self.radius[i].max(SHARP_RADIUS) };
+        let discs: Vec<Disc> = (0..width * height).map(disc).collect();
         let columns = width.div_ceil(TILE);
         // Points of a unit density; successive ones turn by the golden angle.
         let point = |k: u16| (f32::from(k) + 0.5).sqrt() * Vec2::from_angle(2.399_963_2 * f32::from(k));
         let spiral: Vec<Vec2> = (0..TAPS[1] as u16).map(point).collect();
         let pixel = |i: usize| {
             let (x, y) = (i % width, i / width);
-            self.gather(i, Vec2::new(x as f32, y as f32), reaches[y / TILE * columns + x / TILE], &spiral)
+            self.gather(&discs, i, Vec2::new(x as f32, y as f32), reaches[y / TILE * columns + x / TILE], &spiral)
         };
         (0..width * height).into_par_iter().map(pixel).collect()
     }
@@ -84,42 +96,44 @@ impl Focused<'_> {
     }
 
     /// The color of a pixel from the discs within `reach`.
-    fn gather(&self, i: usize, at: Vec2, reach: f32, spiral: &[Vec2]) -> Vec3 {
+    fn gather(&self, discs: &[Disc], i: usize, at: Vec2, reach: f32, spiral: &[Vec2]) -> Vec3 {
         if reach <= SHARP_RADIUS {
             return self.color[i];
         }
         let [width, height] = self.size;
-        let taps = (0.5 * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
+        let taps = (TAPS_PER_PIXEL * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
         let area_of_tap = reach * reach / taps;
         // Each pixel turns the spiral, so that what lies between its points leaves no pattern.
         let turn =
             Vec2::from_angle((i as u32).wrapping_mul(0x9e37_79b9) as f32 * (std::f32::consts::TAU / 4_294_967_296.0));
         let scale = reach / taps.sqrt();
-        let own_radius = self.radius[i].max(SHARP_RADIUS);
+        let Disc { color, near, radius: own_radius } = discs[i];
+        let front_near = near * (1.0 + IN_FRONT);
         let (mut front, mut covered) = (Vec3::ZERO, 0.0_f32);
         // The pixel itself, one of its disc's.
         let weight = 1.0 / (std::f32::consts::PI * own_radius * own_radius);
-        let (mut own, mut own_weight) = (weight * self.color[i], weight);
+        let (mut own, mut own_weight) = (weight * color, weight);
         for offset in &spiral[..taps as usize] {
-            let place = at + scale * turn.rotate(*offset);
-            let (x, y) = (place.x.round(), place.y.round());
-            if x < 0.0 || y < 0.0 || x >= width as f32 || y >= height as f32 {
+            // The pixel at a rounded place; rounding itself would be a function call.
+            let place = at + 0.5 + scale * turn.rotate(*offset);
+            if !(place.x >= 0.0 && place.y >= 0.0 && place.x < width as f32 && place.y < height as f32) {
                 continue;
             }
-            let other = y as usize * width + x as usize;
+            let (x, y) = (place.x as i32 as f32, place.y as i32 as f32);
+            let other = place.y as usize * width + place.x as usize;
             if other == i {
                 continue;
             }
-            let is_front = self.near[other] > self.near[i] * (1.0 + IN_FRONT);
-            let radius = self.radius[other].max(SHARP_RADIUS);
+            let Disc { color, near, radius } = discs[other];
+            let is_front = near > front_near;
             let radius = if is_front { radius } else { radius.min(own_radius) };
             let inside = (radius + 0.5 - at.distance(Vec2::new(x, y))).clamp(0.0, 1.0);
             let weight = area_of_tap * inside / (radius * radius);
             if is_front {
-                front += weight * self.color[other];
+                front += weight * color;
                 covered += weight;
             } else {
-                own += weight * self.color[other];
+                own += weight * color;
                 own_weight += weight;
             }
         }
