@@ -7,6 +7,7 @@
 //! 9.8 m/s².
 
 mod motion;
+mod shaken;
 
 use sessile_frames::DropMeasures;
 use sessile_numerics::sphere_radius;
@@ -46,7 +47,7 @@ pub(super) fn cases() -> Vec<Case> {
             in_pipe,
         ),
     ];
-    [at_rest, motion::cases()].concat()
+    [at_rest, motion::cases(), shaken::cases()].concat()
 }
 
 /// Measures of a scene's drop at rest; `scene` without model and times, `volume` in m³.
