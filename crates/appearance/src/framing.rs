@@ -17,6 +17,7 @@ use sessile_scene::types::{EmitterKind, RainArea, Scene, SolidShape};
 use sessile_world::{PlaneFrame, Solid, World};
 
 use crate::camera::Camera;
+use crate::camera_motion::moved_camera;
 
 /// Directions from the subject to the camera, in order of preference.
 const VIEWS: [DVec3; 10] = [
@@ -81,13 +82,13 @@ fn is_valid(bounds: Bounds) -> bool {
     bounds[0].is_finite() && bounds[1].is_finite() && bounds[0].cmple(bounds[1]).all()
 }
 
-/// The scene's camera, with unspecified parts framed for an image of this aspect ratio (width over
-/// height).
+/// The scene's camera at time 0, with unspecified parts framed for an image of this aspect ratio
+/// (width over height).
 pub fn frame_scene(scene: &Scene, world: &World, aspect: f64) -> Camera {
     let automatic = automatic(scene, world, fov(scene), aspect);
     let look_at = scene.camera.look_at.unwrap_or(automatic.look_at);
     let eye = scene.camera.position.unwrap_or(look_at + automatic.eye - automatic.look_at);
-    with_lens(scene, Camera { eye, look_at, ..automatic })
+    moved_camera(scene, with_lens(scene, Camera { eye, look_at, ..automatic }), 0.0)
 }
 
 /// The scene's camera, with unspecified parts framed around a drop that it follows.
@@ -113,7 +114,8 @@ fn fov(scene: &Scene) -> f64 {
 
 fn with_lens(scene: &Scene, camera: Camera) -> Camera {
     let sessile_scene::types::Camera { aperture, focus, blades, .. } = scene.camera;
-    let slight = if scene.camera.position.is_none() { camera.lens_radius } else { 0.0 };
+    let frames_itself = scene.camera.position.is_none() && scene.camera.motion.is_empty();
+    let slight = if frames_itself { camera.lens_radius } else { 0.0 };
     Camera { lens_radius: aperture.map_or(slight, |aperture| 0.5 * aperture), focus, blades, ..camera }
 }
 

@@ -10,6 +10,7 @@
 mod backdrop;
 mod bsdf;
 mod camera;
+mod camera_motion;
 mod contact_skirt;
 mod drop_track;
 mod environment;
@@ -30,6 +31,7 @@ mod textures;
 pub use backdrop::{Backdrop, BackdropError, Photograph};
 pub use bsdf::{Bsdf, BsdfSample, ROUGH_ALPHA, RoughLobes, sample_cosine_hemisphere};
 pub use camera::{Camera, Lens};
+pub use camera_motion::moved_camera;
 pub use contact_skirt::{SkirtTriangle, skirt_triangles};
 pub use drop_track::DropTrack;
 pub use environment::{EnvSample, Environment, EnvironmentError, LatLong, luminance};

@@ -1,5 +1,6 @@
 //! The materials of a scene's solids and liquid.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec2, Vec3};
@@ -35,6 +36,8 @@ impl SceneMaterials {
             if let Material::Opaque(parameters) = &mut material {
                 parameters.color.tiling = DVec2::from_array(solid.texture_tiling.0).as_vec2();
                 parameters.color.rotation = solid.texture_rotation as f32;
+                let read = |file: &PathBuf| ColorImage::read_numbers(&format!("solid `{}`", solid.name), file);
+                parameters.color.relief = solid.normal_map.as_ref().map(read).transpose()?.map(Arc::new);
             }
             let color = solid.color.map(|color| Vec3::from_array(color.0.map(|channel| decode(channel as f32))));
             let (roughness, metallic) = (solid.roughness_look.map(|r| r as f32), solid.metallic.map(|m| m as f32));

@@ -8,6 +8,9 @@ use sessile_images::Image;
 
 use crate::srgb::decode;
 
+/// Components of a normal map up to this are taken for zero.
+const FLAT: f32 = 0.006;
+
 /// An image that cannot be used as a texture.
 #[derive(Debug, thiserror::Error)]
 #[error("{user}: texture {}: {reason}; give a PNG or JPEG file, or a built-in name", file.display())]
@@ -60,6 +63,8 @@ pub struct ScaledTexture {
     pub rotation: f32,
     /// Factor on the color.
     pub tint: Vec3,
+    /// Normal map that lies like the texture: red along u, green along v, blue out of the surface.
+    pub relief: Option<Arc<ColorImage>>,
 }
 
 /// An image in linear light.
@@ -79,6 +84,17 @@ impl ColorImage {
             reason: error.to_string(),
         })?;
         let texels = image.rgb().into_iter().map(|color| Vec3::from_array(color.map(decode))).collect();
+        Ok(Self { width: image.width(), height: image.height(), texels })
+    }
+
+    /// Reads a PNG or JPEG whose values are numbers rather than colors.
+    pub fn read_numbers(user: &str, file: &Path) -> Result<Self, TextureError> {
+        let image = Image::read(file).map_err(|error| TextureError {
+            user: user.into(),
+            file: file.into(),
+            reason: error.to_string(),
+        })?;
+        let texels = image.rgb().into_iter().map(Vec3::from_array).collect();
         Ok(Self { width: image.width(), height: image.height(), texels })
     }
 
@@ -111,7 +127,7 @@ impl ScaledTexture {
 
     /// A texture with its number of pattern units along u and v, once and upright.
     pub fn new(texture: Texture, scale: Vec2) -> Self {
-        Self { texture, scale, tiling: Vec2::ONE, rotation: 0.0, tint: Vec3::ONE }
+        Self { texture, scale, tiling: Vec2::ONE, rotation: 0.0, tint: Vec3::ONE, relief: None }
     }
 
     /// Gives the texture another color: an image is multiplied by it, a pattern keeps the ratio of
@@ -139,17 +155,35 @@ impl ScaledTexture {
         matches!(self.texture, Texture::Constant(_))
     }
 
+    fn is_tiled(&self) -> bool {
+        self.tiling != Vec2::ONE || self.rotation != 0.0
+    }
+
+    /// Coordinates in an image, and in pattern units.
+    fn place(&self, uv: Vec2) -> (Vec2, Vec2) {
+        if !self.is_tiled() {
+            return (uv, uv * self.scale);
+        }
+        // In pattern units lengths are alike along u and v, so that a rotation keeps angles.
+        let turned = Vec2::from_angle(-self.rotation).rotate((uv - 0.5) * self.scale) * self.tiling;
+        let p = turned + 0.5 * self.scale * self.tiling;
+        (p / self.scale, p)
+    }
+
+    /// Unit normal of the relief at texture coordinates, along u, v and out of the surface; `None`
+    /// where the surface is smooth.
+    pub fn relief_at(&self, uv: Vec2) -> Option<Vec3> {
+        let image = self.relief.as_ref()?;
+        let normal = 2.0 * image.at(self.place(uv).0, self.is_tiled()) - 1.0;
+        let along = Vec2::from_angle(self.rotation).rotate(normal.truncate());
+        // Eight bits have no value for 0.
+        let is_relief = along.length_squared() > FLAT * FLAT;
+        is_relief.then(|| along.extend(normal.z.max(0.05)).normalize())
+    }
+
     /// Color at texture coordinates, each channel between 0 and 1.
     pub fn at(&self, uv: Vec2) -> Vec3 {
-        let tiled = self.tiling != Vec2::ONE || self.rotation != 0.0;
-        // In pattern units lengths are alike along u and v, so that a rotation keeps angles.
-        let (uv, p) = if tiled {
-            let turned = Vec2::from_angle(-self.rotation).rotate((uv - 0.5) * self.scale) * self.tiling;
-            let p = turned + 0.5 * self.scale * self.tiling;
-            (p / self.scale, p)
-        } else {
-            (uv, uv * self.scale)
-        };
+        let (uv, p) = self.place(uv);
         let color = match &self.texture {
             Texture::Constant(color) => *color,
             Texture::Checker(a, b) => {
@@ -175,7 +209,7 @@ impl ScaledTexture {
             Texture::Stone(a, b) => stone(p, *a, *b),
             Texture::Wood(a, b) => wood(p, *a, *b),
             Texture::Veins(a, b) => a.lerp(*b, veins(uv)) * (0.85 + 0.3 * fbm(uv * 60.0, 3)),
-            Texture::Image(image) => image.at(uv, tiled),
+            Texture::Image(image) => image.at(uv, self.is_tiled()),
         };
         (self.tint * color).clamp(Vec3::ZERO, Vec3::ONE)
     }
@@ -329,6 +363,22 @@ mod tests {
                 assert!(turned.at(above).distance(once.at(at)) < 1e-3, "{texture:?} at {at}");
             }
         }
+    }
+
+    #[test]
+    fn a_relief_lies_like_the_texture_and_turns_with_it() {
+        // Leans along u by 0.6, and stands upright.
+        let texels = vec![Vec3::new(0.8, 0.5, 0.9), Vec3::new(128.0 / 255.0, 127.0 / 255.0, 1.0)];
+        let image = Arc::new(ColorImage { width: 2, height: 1, texels });
+        let flat = ScaledTexture { relief: Some(image), ..ScaledTexture::constant(Vec3::ONE) };
+        let leaning = flat.relief_at(Vec2::new(0.2, 0.5)).unwrap();
+        assert!(leaning.distance(Vec3::new(0.6, 0.0, 0.8)) < 1e-5, "{leaning}");
+        assert_eq!(flat.relief_at(Vec2::new(0.8, 0.5)), None);
+        assert_eq!(ScaledTexture::constant(Vec3::ONE).relief_at(Vec2::ZERO), None);
+        // A quarter turn takes the left half to the lower one, and u to v.
+        let turned = ScaledTexture { rotation: std::f32::consts::FRAC_PI_2, ..flat };
+        let leaning = turned.relief_at(Vec2::new(0.5, 0.25)).unwrap();
+        assert!(leaning.distance(Vec3::new(0.0, 0.6, 0.8)) < 1e-4, "{leaning}");
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Deforming {
     triangles: Vec<[u32; 3]>,
     /// What the next step depends on.
     pub state: DeformingState,
+    /// Velocities of the vertices in the world, reused by every step.
+    velocities_after: Vec<DVec3>,
 }
 
 /// Velocities and accelerations over the last step.
@@ -51,7 +53,12 @@ impl Deforming {
         let find =
             |p: &DVec3| own.nearest(*p).map_or(([0; 3], DVec3::X), |near| (corners[near.triangle], near.barycentrics));
         let points = mesh.positions.iter().map(find).collect();
-        let mut deforming = Self { points, triangles: mesh.triangles.clone(), state: DeformingState::default() };
+        let mut deforming = Self {
+            points,
+            triangles: mesh.triangles.clone(),
+            state: DeformingState::default(),
+            velocities_after: Vec::new(),
+        };
         deforming.read_velocities(solid);
         deforming.state.world_velocities = deforming.in_world(&mesh.positions, &RigidState::of(solid)).collect();
         Some(Box::new(deforming))
@@ -67,8 +74,9 @@ impl Deforming {
     /// Moves the vertices of `mesh` to their places at the solid's time.
     pub fn refit(&self, solid: &Solid, mesh: &mut MeshDistance) {
         let positions = &solid.mesh().positions;
-        let moved: Vec<DVec3> = self.points.iter().map(|point| interpolated(positions, point)).collect();
-        mesh.refit(&moved);
+        mesh.refit_with(|moved| {
+            moved.iter_mut().zip(&self.points).for_each(|(moved, point)| *moved = interpolated(positions, point));
+        });
     }
 
     /// Velocity (in m/s) of the surface point nearest to `point`, both in the rest pose.
@@ -85,7 +93,9 @@ impl Deforming {
 
     /// Updates the acceleration fields for a step of `dt` seconds to the pose and velocity `now`.
     pub fn update_fields(&mut self, positions: &[DVec3], now: &RigidState, (gravity, wind): (DVec3, DVec3), dt: f64) {
-        let after: Vec<DVec3> = self.in_world(positions, now).collect();
+        let mut after = std::mem::take(&mut self.velocities_after);
+        after.clear();
+        after.extend(self.in_world(positions, now));
         let back = now.pose.rotation.transpose();
         let before = &self.state.world_velocities;
         let acceleration = |v: usize| match dt {
@@ -99,7 +109,7 @@ impl Deforming {
                 [corners.map(|v| positions[v]), corners.map(acceleration), corners.map(|v| back * after[v])];
             field(x, a, v, back * wind)
         }));
-        self.state.world_velocities = after;
+        self.velocities_after = std::mem::replace(&mut self.state.world_velocities, after);
     }
 }
 

@@ -9,13 +9,13 @@ mod obstacles;
 use airborne::Flight;
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use sessile_frames::{Event, Frame, VolumeBalance, WetMap};
 use sessile_model::{
     InteractionError, Model, Region, RestoreError, StageReports, StageTimer, StepError, StepReport, Stroke, View,
 };
 use sessile_scene::{DropShape, Scene};
-use sessile_sliding::{Ball, DropId, ModelState, Projectile, apply_emissions, nucleate};
+use sessile_sliding::{Ball, DropId, ModelState, Projectile, SlotIndex, apply_emissions, nucleate};
 use sessile_wetting::evaporation::film_rate;
 use sessile_wetting::{CurvedRest, Wetting, cap};
 use sessile_world::random::Stream;
@@ -73,6 +73,8 @@ struct Scratch {
     has_moved: bool,
     /// Messages for the user.
     notices: Vec<String>,
+    /// Droplets on deforming solids, with the weights of their triangles' corners.
+    carried: Vec<(SlotIndex, DVec2)>,
     /// Deforming solids with a triangle of no area that a message was about.
     flat: Vec<SolidIndex>,
     /// Pairs of solids that a message was about; a solid with itself for airborne droplets.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use glam::DVec3;
-use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene, frames_of_run, scene_of_run};
+use sessile_appearance::{Camera, DropTrack, frame_drop, frame_scene, frames_of_run, moved_camera, scene_of_run};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, FrameSelection, RunFolder, RunInfo, RunStatus, Surface, measures_file};
 use sessile_scene::types::Scene;
@@ -93,10 +93,11 @@ impl Source {
         frame as f64 * self.scene.time.frame
     }
 
-    /// The camera of a frame, which moves along with the drop that it follows.
+    /// The camera of a frame, which moves by its keys, or along with the drop that it follows.
     pub fn camera_at(&self, frame: u64) -> Camera {
         let shift = self.followed.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
-        Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
+        let camera = Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera };
+        moved_camera(&self.scene, camera, self.time_of(frame))
     }
 
     /// Factor from radiance to what the run's images show; that of the scene until it is rendered.
@@ -106,7 +107,7 @@ impl Source {
 
     /// Whether the camera moves.
     pub fn camera_moves(&self) -> bool {
-        self.followed.is_some()
+        self.followed.is_some() || !self.scene.camera.motion.is_empty()
     }
 
     /// Number of a frame in exported files.

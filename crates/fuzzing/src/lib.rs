@@ -31,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "import_obj", run: models::import_obj },
     Target { name: "import_gltf", run: models::import_gltf },
     Target { name: "usd", run: models::usd },
+    Target { name: "alembic", run: models::alembic },
     Target { name: "hdr", run: images::hdr },
     Target { name: "exr", run: images::exr },
     Target { name: "texture", run: images::texture },

@@ -25,11 +25,16 @@ pub fn import_gltf(data: &[u8]) {
     import(&scratch::write(name, data));
 }
 
-/// A USD layer, text or binary.
+/// A USD layer, text or binary, or a package.
 pub fn usd(data: &[u8]) {
-    if UsdLayer::parse(data).is_ok() {
+    if data.starts_with(b"PK") || UsdLayer::parse(data).is_ok() {
         import(&scratch::write("model.usd", data));
     }
+}
+
+/// An Alembic file.
+pub fn alembic(data: &[u8]) {
+    import(&scratch::write("model.abc", data));
 }
 
 fn import(file: &Path) {

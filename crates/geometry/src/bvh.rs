@@ -77,6 +77,8 @@ pub struct Bvh {
     leaves: Vec<[u32; LEAF]>,
     bounds: Bounds,
     center: DVec3,
+    /// Boxes of the nodes, reused by every refit.
+    node_boxes: Vec<Bounds>,
 }
 
 impl Bvh {
@@ -86,7 +88,7 @@ impl Bvh {
         let center = if boxes.is_empty() { DVec3::ZERO } else { bounds.center() };
         let FourWide { nodes, leaves } =
             FourWide::new(boxes, (0..boxes.len() as u32).collect(), center, MAX_UNEVEN_DEPTH);
-        Self { nodes, leaves, bounds, center }
+        Self { nodes, leaves, bounds, center, node_boxes: Vec::new() }
     }
 
     /// Adapts the boxes to primitives that have moved; the tree stays as it is. `leaf_boxes` are
@@ -100,7 +102,9 @@ impl Bvh {
             self.center = self.bounds.center();
         }
         // Children come after their parents.
-        let mut boxes = vec![Bounds::EMPTY; self.nodes.len()];
+        let boxes = &mut self.node_boxes;
+        boxes.clear();
+        boxes.resize(self.nodes.len(), Bounds::EMPTY);
         for index in (0..self.nodes.len()).rev() {
             for slot in 0..4 {
                 let child = self.nodes[index].children[slot];

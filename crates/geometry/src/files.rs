@@ -36,7 +36,9 @@ use std::path::Path;
 use sessile_input::{FileSystem, Reader};
 
 pub use error::{Location, MeshFileError, Problem};
-pub use gltf::{GltfDeforming, GltfMotion, GltfPrimitive, GltfScene, gltf_json, gltf_motion, parse_gltf};
+pub use gltf::{
+    GltfDeforming, GltfMotion, GltfPrimitive, GltfScene, data_uri, gltf_json, gltf_motion, gltf_view, parse_gltf,
+};
 pub use obj::{ObjFile, ObjPart, parse_obj};
 pub use ply_write::write_ply;
 

@@ -34,6 +34,8 @@ pub struct MeshDistance {
     packets: Vec<Packet>,
     /// The edges, of a mesh that has been moved.
     edges: Vec<EdgeUse>,
+    /// Boxes of the leaves, reused by every move.
+    leaf_boxes: Vec<Bounds>,
 }
 
 /// A point of a mesh.
@@ -74,25 +76,34 @@ impl MeshDistance {
         let indices: Vec<_> = bvh.leaves().iter().map(|leaf| leaf.map(|i| solid[i as usize])).collect();
         let triangles = indices.iter().map(|leaf| leaf.map(|t| Triangle::new(mesh.corners(t as usize)))).collect();
         let packets = indices.iter().map(|leaf| Packet::new(&mesh, leaf, bvh.center())).collect();
-        Self { mesh, normals, bvh, triangles, indices, packets, edges: Vec::new() }
+        Self { mesh, normals, bvh, triangles, indices, packets, edges: Vec::new(), leaf_boxes: Vec::new() }
     }
 
     /// Moves the vertices: the hierarchy is refitted rather than built anew.
     ///
     /// A triangle that was too thin to have a normal at first stays skipped.
     ///
+    /// After the first move of a mesh, moves do not allocate.
+    ///
     /// # Panics
     /// If the number of positions is not that of the mesh.
     pub fn refit(&mut self, positions: &[DVec3]) {
-        self.mesh.positions.copy_from_slice(positions);
+        self.refit_with(|own| own.copy_from_slice(positions));
+    }
+
+    /// Moves the vertices as `place` does, which is given the present ones; see
+    /// [`MeshDistance::refit`].
+    pub fn refit_with(&mut self, place: impl FnOnce(&mut [DVec3])) {
+        place(&mut self.mesh.positions);
         if self.edges.is_empty() {
             self.edges = edge_uses(&self.mesh.triangles);
         }
-        self.normals = Pseudonormals::with_edges(&self.mesh, &self.edges);
+        self.normals.update(&self.mesh, &self.edges);
         let mesh = &self.mesh;
         let leaf_box = |leaf: &[u32; LEAF]| Bounds::of(leaf.iter().flat_map(|&t| mesh.corners(t as usize)));
-        let boxes: Vec<Bounds> = self.indices.iter().map(leaf_box).collect();
-        self.bvh.refit(&boxes);
+        self.leaf_boxes.clear();
+        self.leaf_boxes.extend(self.indices.iter().map(leaf_box));
+        self.bvh.refit(&self.leaf_boxes);
         for ((leaf, triangles), packet) in self.indices.iter().zip(&mut self.triangles).zip(&mut self.packets) {
             *triangles = leaf.map(|t| Triangle::new(mesh.corners(t as usize)));
             *packet = Packet::new(mesh, leaf, self.bvh.center());

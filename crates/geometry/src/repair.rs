@@ -149,6 +149,12 @@ fn connect(mesh: &TriMesh) -> Result<Connectivity, MeshDefect> {
     Connectivity::new(&mesh.triangles).map_err(|error| not_manifold(mesh, error))
 }
 
+/// The triangles of a mesh that intersect each other, if any do.
+pub fn self_intersections(mesh: &TriMesh) -> Option<Intersections> {
+    let boxes: Vec<Bounds> = (0..mesh.triangles.len()).map(|t| Bounds::of(mesh.corners(t))).collect();
+    self_intersection::find(mesh, &LinearBvh::new(&boxes), &boxes)
+}
+
 fn not_manifold(mesh: &TriMesh, error: NotManifold) -> MeshDefect {
     let ends = error.edge.map(|v| mesh.positions[v as usize]);
     MeshDefect::NonManifold { edges: 1, triangles: error.triangles, ends }

@@ -13,7 +13,8 @@ use crate::usd::UsdError;
 #[non_exhaustive]
 pub enum ImportError {
     /// The file name does not end in a known extension.
-    #[error("cannot import {}: expected a file ending in .obj, .glb, .gltf, .usda, .usdc or .usd", path.display())]
+    #[error("cannot import {}: expected a file ending in .obj, .glb, .gltf, .usda, .usdc, .usd, .usdz, .abc, \
+             .ply or .stl", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -33,6 +34,22 @@ pub enum ImportError {
         path: PathBuf,
         /// What is wrong.
         cause: UsdError,
+    },
+    /// An Alembic file cannot be read.
+    #[error("{}: {problem}", path.display())]
+    Alembic {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file of a sequence cannot belong to it.
+    #[error("{}: {problem}", path.display())]
+    Sequence {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
     },
     /// The JSON document of a glTF file is malformed.
     #[error("{}: malformed glTF document: {cause}", path.display())]

@@ -1,4 +1,5 @@
-//! glTF 2.0: one part per primitive and node; materials, the first camera, animations.
+//! glTF 2.0: one part per primitive and node; materials with their images, the first camera,
+//! animations.
 //!
 //! Animations are sampled at [`FPS`]: rigid motion becomes keys, morph targets, skins and changes
 //! of size become samples of a deforming mesh.
@@ -6,21 +7,21 @@
 //! Meshes and node transforms are read by `sessile_geometry`; names, materials, cameras and
 //! animations come from the JSON document.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glam::{DMat4, DVec3};
 use serde_json::Value;
-use sessile_geometry::files::{GltfMotion, gltf_json, gltf_motion, parse_gltf};
+use sessile_geometry::files::{GltfMotion, Resources, data_uri, gltf_json, gltf_motion, gltf_view, parse_gltf};
 
 use crate::error::ImportError;
-use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
+use crate::model::{Model, ModelImage, ModelMaterial, NO_MATERIAL, Part, image_beside};
 use crate::motion;
 
 /// Frames per second: glTF animations have none.
 const FPS: f64 = 24.0;
 
 /// Most frames of an animation; more are taken for an error of the file.
-const MAX_FRAMES: f64 = 10_000.0;
+const MAX_FRAMES: u32 = 10_000;
 
 /// Reads a `.glb` or `.gltf` file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
@@ -30,18 +31,13 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
         .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
     let mut model = Model::default();
-    model.materials = materials(&document, folder, &mut model.notices);
-    for &(node, world_from_node) in &scene.nodes {
-        let camera = document["nodes"][node]["camera"].as_u64();
-        let fov = camera.and_then(|camera| document["cameras"][camera as usize]["perspective"]["yfov"].as_f64());
-        if let Some(fov) = fov {
-            model.set_first_camera(world_from_node, fov);
-        }
-    }
-    let end = animation_end(&document);
-    let frames = (end * FPS).round().clamp(0.0, MAX_FRAMES) as u32;
-    let times: Vec<f64> = (0..=frames).map(|k| f64::from(k) / FPS).collect();
+    let images = Images { document: &document, bytes, resources: &resources, folder };
+    model.materials = materials(&images, &mut model.notices);
+    let [first, last] = frame_range(&document);
+    let times: Vec<f64> = (first..=last).map(|frame| f64::from(frame) / FPS).collect();
     let sampled = gltf_motion(bytes, &resources, &times).map_err(|error| error.in_file(path))?;
+    // Times of a scene count from its first frame.
+    let times: Vec<f64> = times.iter().map(|time| time - times[0]).collect();
     for part in scene.primitives {
         let node = &document["nodes"][part.node];
         let mesh = node["mesh"].as_u64().map_or(&Value::Null, |mesh| &document["meshes"][mesh as usize]);
@@ -51,73 +47,99 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
         let still = Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() };
         model.parts.push(moved(still, part.primitive, &sampled, &times));
     }
-    if frames > 0 {
-        model.frames = Some((0.0, f64::from(frames), FPS));
+    if last > first {
+        model.frames = Some((f64::from(first), f64::from(last), FPS));
     }
-    if let Some(camera) = scene.nodes.iter().find(|(node, _)| document["nodes"][*node]["camera"].is_u64())
-        && poses_of(camera.0, &sampled, &times).windows(2).any(|pair| pair[0].1 != pair[1].1)
-    {
-        let name = document["nodes"][camera.0]["name"].as_str().unwrap_or("a node").to_owned();
-        model
-            .notices
-            .push(format!("the camera {name} moves; its place at rest was taken, because a scene's camera is at rest"));
+    for &(node, world_from_node) in &scene.nodes {
+        let camera = document["nodes"][node]["camera"].as_u64();
+        let fov = camera.and_then(|camera| document["cameras"][camera as usize]["perspective"]["yfov"].as_f64());
+        if let Some(fov) = fov {
+            let mut poses = poses_of(node, &sampled, &times);
+            if poses.is_empty() {
+                poses.push((0.0, world_from_node));
+            }
+            model.set_first_camera(document["nodes"][node]["name"].as_str().unwrap_or("camera"), &poses, fov);
+        }
     }
     model.aim_camera();
     Ok(model)
 }
 
+/// The images of a document.
+struct Images<'a> {
+    document: &'a Value,
+    bytes: &'a [u8],
+    resources: &'a Resources<'a>,
+    folder: &'a Path,
+}
+
 /// The materials; what of them is not imported is noted, one line each.
-fn materials(document: &Value, folder: &Path, notices: &mut Vec<String>) -> Vec<ModelMaterial> {
+fn materials(images: &Images<'_>, notices: &mut Vec<String>) -> Vec<ModelMaterial> {
+    let document = images.document;
     let mut material = |(k, material): (usize, &Value)| {
         let pbr = &material["pbrMetallicRoughness"];
         let transmission = &material["extensions"]["KHR_materials_transmission"]["transmissionFactor"];
         let factor = |i: usize| pbr["baseColorFactor"][i].as_f64().unwrap_or(1.0);
         let name = material_name(document, k);
+        let transform = |texture: &'static str| &material[texture]["extensions"]["KHR_texture_transform"];
         for (map, what) in [
-            (&material["normalTexture"], "normal map"),
             (&pbr["metallicRoughnessTexture"], "map of roughness and metalness"),
             (&material["occlusionTexture"], "occlusion map"),
             (&material["emissiveTexture"], "map of emitted light"),
             (&pbr["baseColorTexture"]["extensions"]["KHR_texture_transform"], "transform of the texture"),
+            (transform("normalTexture"), "transform of the normal map"),
         ] {
             if map.is_object() {
                 notices.push(format!("material {name}: its {what} was not imported"));
             }
         }
+        if material["normalTexture"]["scale"].as_f64().is_some_and(|scale| scale != 1.0) {
+            notices.push(format!("material {name}: the scale of its normal map was not imported"));
+        }
+        let mut image = |texture: &Value| match images.of_texture(texture)? {
+            Ok(image) => Some(image),
+            Err(problem) => {
+                notices.push(format!("material {name}: {problem}"));
+                None
+            }
+        };
         ModelMaterial {
             color: Some([factor(0), factor(1), factor(2)]),
             metallic: pbr["metallicFactor"].as_f64().unwrap_or(1.0),
             roughness: pbr["roughnessFactor"].as_f64().unwrap_or(1.0),
             transparent: transmission.as_f64().unwrap_or(0.0) > 0.5
                 || (material["alphaMode"] == "BLEND" && factor(3) < 0.9),
-            texture: base_color_image(document, pbr, folder, &name, notices),
+            texture: image(&pbr["baseColorTexture"]),
+            normal_map: image(&material["normalTexture"]),
             name,
         }
     };
     list(document, "materials").iter().enumerate().map(&mut material).collect()
 }
 
-/// The file of the color image of a material, if it has one beside the model.
-fn base_color_image(
-    document: &Value,
-    pbr: &Value,
-    folder: &Path,
-    name: &str,
-    notices: &mut Vec<String>,
-) -> Option<PathBuf> {
-    let texture = pbr["baseColorTexture"]["index"].as_u64()?;
-    let source = document["textures"][texture as usize]["source"].as_u64()?;
-    let image = &document["images"][source as usize];
-    let Some(uri) = image["uri"].as_str().filter(|uri| !uri.starts_with("data:")) else {
-        notices
-            .push(format!("material {name}: its image is stored in the model and was not imported; save it as a file"));
-        return None;
-    };
-    let file = image_beside(folder, uri);
-    if file.is_none() {
-        notices.push(format!("material {name}: the image {uri} was not found beside the model"));
+impl Images<'_> {
+    /// The image of a texture; the error says why it cannot be used.
+    fn of_texture(&self, texture: &Value) -> Option<Result<ModelImage, String>> {
+        let texture = &self.document["textures"][texture["index"].as_u64()? as usize];
+        let Some(source) = texture["source"].as_u64() else {
+            return Some(Err("its image is of a kind that is not imported; save it as PNG or JPEG".to_owned()));
+        };
+        let image = &self.document["images"][source as usize];
+        let stored = match (image["uri"].as_str(), image["bufferView"].as_u64()) {
+            (Some(uri), _) if !uri.starts_with("data:") => {
+                let missing = || format!("the image {uri} was not found beside the model");
+                return Some(image_beside(self.folder, uri).ok_or_else(missing));
+            }
+            (Some(uri), _) => data_uri(uri).ok_or_else(|| "its `data:` URI is malformed".to_owned()),
+            (None, Some(view)) => {
+                gltf_view(self.bytes, self.resources, view as usize).map_err(|error| error.to_string())
+            }
+            (None, None) => Err("it has neither a file nor bytes".to_owned()),
+        };
+        let name = image["name"].as_str().unwrap_or("without a name");
+        let unusable = |reason| format!("the image {name} in the model cannot be used: {reason}");
+        Some(stored.and_then(|bytes| ModelImage::stored(&bytes)).map_err(unusable))
     }
-    file
 }
 
 /// World transforms of a node at all times.
@@ -157,14 +179,21 @@ fn moved(mut part: Part, primitive: usize, sampled: &GltfMotion, times: &[f64]) 
     part
 }
 
-/// The last time of all animations, in s; 0 where there are none.
-fn animation_end(document: &Value) -> f64 {
+/// Numbers of the first and the last frame of all animations; both 0 where there are none. An
+/// animation that starts at frame 1 keeps that number.
+fn frame_range(document: &Value) -> [u32; 2] {
     let samplers = list(document, "animations").iter().flat_map(|animation| list(animation, "samplers"));
-    let ends = samplers.filter_map(|sampler| {
-        let input = sampler["input"].as_u64()?;
-        document["accessors"][input as usize]["max"][0].as_f64()
+    let spans = samplers.filter_map(|sampler| {
+        let input = &document["accessors"][sampler["input"].as_u64()? as usize];
+        Some([input["min"][0].as_f64().unwrap_or(0.0), input["max"][0].as_f64()?])
     });
-    ends.fold(0.0, f64::max)
+    let span = spans.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], [a, b]| [low.min(a), high.max(b)]);
+    if span[0] > span[1] || !(span[1] - span[0]).is_finite() {
+        return [0, 0];
+    }
+    // Casts saturate.
+    let [first, last] = span.map(|time| (time * FPS).round().clamp(0.0, 1e6) as u32);
+    [first, last.clamp(first, first + MAX_FRAMES)]
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {

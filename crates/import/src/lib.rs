@@ -1,9 +1,10 @@
 //! Turns model files of other programs into scenes that are ready to edit.
 //!
-//! [`import_model`] reads OBJ, glTF and USD. Each object of the model becomes a solid; its mesh is
-//! written in meters, y up, with its transform applied, into the folder `SCENE.files` beside the
-//! scene. The scene also gets the materials' names, the camera and the frame range. How water wets
-//! a material is not part of these formats: it is guessed from its look, and a comment in the scene
+//! [`import_model`] reads OBJ, glTF, USD, Alembic, PLY and STL, [`import_files`] also sequences of
+//! PLY or OBJ files. Each object of the model becomes a solid; its mesh is written in meters, y up,
+//! with its transform applied, into the folder `SCENE.files` beside the scene. The scene also gets
+//! the materials' names and appearance, the camera, motion and the frame range. How water wets a
+//! material is not part of these formats: it is guessed from its look, and a comment in the scene
 //! says so.
 //!
 //! ```no_run
@@ -14,13 +15,18 @@
 //! # Ok::<(), sessile_import::ImportError>(())
 //! ```
 
+mod alembic;
 mod error;
 mod gltf;
+mod mesh_over_time;
 mod model;
 mod motion;
 mod obj;
+mod polygons;
 mod scene_text;
+mod sequence;
 mod staging;
+mod subdivision;
 pub mod usd;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +35,7 @@ use sessile_geometry::TriMesh;
 use sessile_geometry::files::write_ply;
 use sessile_output::{Destination, Identifiers, Layout};
 
-use model::Model;
+use model::{Model, ModelImage};
 
 pub use error::ImportError;
 
@@ -48,7 +54,25 @@ pub struct Imported {
 
 /// Turns a model file into a scene file with its meshes beside it, all or nothing.
 pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, ImportError> {
-    let model = read_model(file)?;
+    write_scene(&read_model(file)?, file, scene, force)
+}
+
+/// Turns the mesh files of consecutive frames, `fps` of them per second, into a scene with one
+/// deforming solid; a single file is imported as [`import_model`] does.
+pub fn import_files(files: &[PathBuf], fps: f64, scene: &Path, force: bool) -> Result<Imported, ImportError> {
+    match files {
+        [file] => import_model(file, scene, force),
+        [first, ..] => {
+            let mut model = sequence::read_sequence(files, fps)?;
+            model.name_materials();
+            write_scene(&model, first, scene, force)
+        }
+        [] => Err(ImportError::NoMesh { path: scene.to_owned() }),
+    }
+}
+
+/// Writes the scene of a model that was read from `file`.
+fn write_scene(model: &Model, file: &Path, scene: &Path, force: bool) -> Result<Imported, ImportError> {
     let destination = Destination::new(scene, Layout::FileAndFolder, force)?;
     let mut taken = Identifiers::default();
     let names: Vec<String> = model.parts.iter().map(|part| taken.unique(&part.name)).collect();
@@ -62,15 +86,25 @@ pub fn import_model(file: &Path, scene: &Path, force: bool) -> Result<Imported, 
             sample_file.finish()?;
         }
     }
+    for material in &model.materials {
+        for (_, role, image) in scene_text::images_of(material) {
+            if let ModelImage::Stored(bytes) = image {
+                let name = scene_text::image_name(model, &material.name, role, bytes);
+                let mut image_file = destination.inside(&name)?;
+                image_file.put(bytes)?;
+                image_file.finish()?;
+            }
+        }
+    }
     let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut scene_file = destination.file()?;
-    scene_file.text(&scene_text::scene_text(&model, &names, &source, &destination.companion_name()))?;
+    scene_file.text(&scene_text::scene_text(model, &names, &source, &destination.companion_name()))?;
     scene_file.finish()?;
     let path = destination.path().to_owned();
     destination.commit()?;
     let boxes = model.parts.iter().map(|part| part.bounds().map(|corner| corner.to_array()));
     let boxes = names.iter().cloned().zip(boxes).collect();
-    Ok(Imported { solids: names.len(), notices: model.notices, scene: path, boxes })
+    Ok(Imported { solids: names.len(), notices: model.notices.clone(), scene: path, boxes })
 }
 
 /// File name of a sample of a deforming mesh.
@@ -87,7 +121,8 @@ pub fn is_model(file: &Path) -> bool {
 
 /// Whether [`import_model`] reads files with this ending.
 pub fn is_importable(file: &Path) -> bool {
-    matches!(extension(file).as_str(), "obj" | "glb" | "gltf" | "usda" | "usdc" | "usd")
+    const KNOWN: [&str; 10] = ["obj", "glb", "gltf", "usda", "usdc", "usd", "usdz", "abc", "ply", "stl"];
+    KNOWN.contains(&extension(file).as_str())
 }
 
 fn extension(file: &Path) -> String {
@@ -99,7 +134,9 @@ fn read_model(file: &Path) -> Result<Model, ImportError> {
     let read = match extension(file).as_str() {
         "obj" => obj::read,
         "glb" | "gltf" => gltf::read,
-        "usda" | "usdc" | "usd" => usd::read,
+        "usda" | "usdc" | "usd" | "usdz" => usd::read,
+        "abc" => alembic::read,
+        "ply" | "stl" => sequence::read,
         _ => return Err(ImportError::UnknownFormat { path: file.to_owned() }),
     };
     let bytes = sessile_input::read(file, sessile_input::MAX_MESH)

@@ -13,6 +13,9 @@ pub const NO_MATERIAL: &str = "material";
 /// Longest name of a material, in characters.
 const MAX_MATERIAL_NAME: usize = 60;
 
+/// Angle of the camera about its axis, in rad, that is taken for rounding.
+const MAX_ROLL: f64 = 2e-3;
+
 /// Longest frame range; a longer one is taken for an error of the file.
 const MAX_FRAMES: u32 = 100_000;
 
@@ -75,12 +78,38 @@ pub struct ModelMaterial {
     pub roughness: f64,
     /// Whether light passes through it.
     pub transparent: bool,
-    /// Image file of its color.
-    pub texture: Option<PathBuf>,
+    /// Image of its color.
+    pub texture: Option<ModelImage>,
+    /// Its normal map.
+    pub normal_map: Option<ModelImage>,
+}
+
+/// An image of a material.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelImage {
+    /// Absolute path of a file.
+    File(PathBuf),
+    /// The bytes of a PNG or JPEG file that is stored in the model.
+    Stored(Vec<u8>),
+}
+
+impl ModelImage {
+    /// An image stored in a model; the error says why it cannot be used.
+    pub fn stored(bytes: &[u8]) -> Result<Self, String> {
+        match sessile_images::Image::decode(bytes) {
+            Ok(_) => Ok(Self::Stored(bytes.to_vec())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The ending of a name for a stored image.
+    pub fn extension(bytes: &[u8]) -> &'static str {
+        if bytes.starts_with(b"\x89PNG") { "png" } else { "jpg" }
+    }
 }
 
 /// A camera.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ModelCamera {
     /// Its position, in m.
     pub eye: DVec3,
@@ -88,6 +117,9 @@ pub struct ModelCamera {
     pub look_at: DVec3,
     /// Vertical field of view, in rad.
     pub fov: f64,
+    /// Times since the first frame (in s), positions and points on the optical axis; empty for a
+    /// camera at rest.
+    pub motion: Vec<(f64, [DVec3; 2])>,
 }
 
 impl Part {
@@ -97,10 +129,10 @@ impl Part {
     }
 }
 
-/// The absolute path of an image file beside a model, or in a folder beside it, if it is there.
-pub fn image_beside(folder: &Path, name: &str) -> Option<PathBuf> {
+/// The image file beside a model, or in a folder beside it, if it is there.
+pub fn image_beside(folder: &Path, name: &str) -> Option<ModelImage> {
     let file = sessile_input::beside(folder, name).ok().filter(|file| file.is_file())?;
-    std::path::absolute(file).ok()
+    std::path::absolute(file).ok().map(ModelImage::File)
 }
 
 fn bounds_of<'a>(points: impl Iterator<Item = &'a DVec3>) -> [DVec3; 2] {
@@ -187,17 +219,37 @@ impl Model {
         (0..self.parts.len()).max_by(|a, b| self.parts[*a].mesh.area().total_cmp(&self.parts[*b].mesh.area()))
     }
 
-    /// Sets the camera, unless there is one; it looks along its −z axis.
-    pub fn set_first_camera(&mut self, world_from_camera: DMat4, fov: f64) {
+    /// Sets the camera, unless there is one; it looks along its −z axis. `poses` are its world
+    /// transforms at times since the first frame (in s), or one if it is at rest.
+    pub fn set_first_camera(&mut self, name: &str, poses: &[(f64, DMat4)], fov: f64) {
         if self.camera.is_some() || !(fov > 0.0 && fov < 3.1) {
             return;
         }
-        let eye = world_from_camera.transform_point3(DVec3::ZERO);
-        let Some(forward) = world_from_camera.transform_vector3(DVec3::NEG_Z).try_normalize() else { return };
-        self.camera = Some(ModelCamera { eye, look_at: eye + forward, fov });
+        let mut roll = 0.0_f64;
+        let mut places = Vec::with_capacity(poses.len());
+        for (at, world) in poses {
+            let eye = world.transform_point3(DVec3::ZERO);
+            let Some(forward) = world.transform_vector3(DVec3::NEG_Z).try_normalize() else { return };
+            let right = world.transform_vector3(DVec3::X).normalize_or_zero();
+            // Looking straight up or down, a camera has no upright position.
+            if forward.y.abs() < 0.999 {
+                roll = roll.max(right.y.abs().min(1.0).asin());
+            }
+            places.push((*at, [eye, eye + forward]));
+        }
+        let Some((_, [eye, look_at])) = places.first().copied() else { return };
+        if roll > MAX_ROLL {
+            self.notices.push(format!(
+                "the camera {name} is rolled by up to {:.1} deg; a scene's camera is upright",
+                roll.to_degrees()
+            ));
+        }
+        let still = |(_, place): &(f64, [DVec3; 2])| place[0] == eye && place[1] == look_at;
+        let motion = if places.iter().all(still) { Vec::new() } else { places };
+        self.camera = Some(ModelCamera { eye, look_at, fov, motion });
     }
 
-    /// Moves the point that the camera looks at to the distance of the model's center.
+    /// Moves the points that the camera looks at to the distance of the model's center.
     pub fn aim_camera(&mut self) {
         let [low, high] = self.bounds();
         let middle = 0.5 * (low + high);
@@ -206,6 +258,9 @@ impl Model {
             let distance = (middle - camera.eye).dot(forward);
             let distance = if distance > 0.0 { distance } else { middle.distance(camera.eye).max(1e-3) };
             camera.look_at = camera.eye + distance * forward;
+            for (_, [eye, look_at]) in &mut camera.motion {
+                *look_at = *eye + distance * (*look_at - *eye);
+            }
         }
     }
 }

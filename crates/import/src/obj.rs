@@ -8,11 +8,10 @@ use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
 
 /// Keys of a material library that a solid's look has no counterpart for.
-const LEFT_OUT: [(&str, &str); 8] = [
+const LEFT_OUT: [(&str, &str); 7] = [
     ("map_Bump", "bump map"),
     ("map_bump", "bump map"),
     ("bump", "bump map"),
-    ("norm", "normal map"),
     ("map_Pr", "map of roughness"),
     ("map_Pm", "map of metalness"),
     ("map_Ke", "map of emitted light"),
@@ -53,6 +52,16 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
         }
     };
     let mut left_out = Vec::new();
+    // Relative to the library, which may be in a subfolder.
+    let library = folder.join(name);
+    let image_of = |words: &[&str], material: &ModelMaterial, left_out: &mut Vec<String>| {
+        let image = words.last().copied().unwrap_or_default();
+        let found = image_beside(library.parent().unwrap_or(folder), image);
+        if found.is_none() {
+            left_out.push(format!("material {}: the image {image} was not found", material.name));
+        }
+        found
+    };
     for line in String::from_utf8_lossy(&bytes).lines() {
         let mut words = line.split_whitespace();
         let key = words.next();
@@ -70,14 +79,9 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
             (Some("Ns"), Some(value)) => material.roughness = 1.0 - (value / 1000.0).clamp(0.0, 1.0).sqrt(),
             (Some("d"), Some(value)) => material.transparent |= value < 0.9,
             (Some("map_Kd"), _) => {
-                // Relative to the library, which may be in a subfolder.
-                let library = folder.join(name);
-                let image = rest.last().copied().unwrap_or_default();
-                material.texture = image_beside(library.parent().unwrap_or(folder), image);
-                if material.texture.is_none() {
-                    left_out.push(format!("material {}: the image {image} was not found", material.name));
-                }
+                material.texture = image_of(&rest, material, &mut left_out);
             }
+            (Some("norm"), _) => material.normal_map = image_of(&rest, material, &mut left_out),
             (Some("Kd"), Some(red)) => {
                 let channel = |i: usize| rest.get(i).and_then(|word: &&str| word.parse::<f64>().ok());
                 material.color = Some([red, channel(1).unwrap_or(red), channel(2).unwrap_or(red)]);

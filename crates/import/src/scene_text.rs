@@ -5,7 +5,7 @@ use std::fmt::Write;
 use glam::DVec3;
 use sessile_scene::quoted;
 
-use crate::model::{Model, ModelMaterial};
+use crate::model::{Model, ModelCamera, ModelImage, ModelMaterial};
 use crate::staging::write_staging;
 
 /// Frames per second that a scene accepts.
@@ -122,10 +122,30 @@ fn write_solid(text: &mut String, model: &Model, index: usize, name: &str, folde
         }
         text.push_str("]\n");
     }
-    if let Some(texture) = material.and_then(|material| material.texture.as_ref()) {
-        let _ = writeln!(text, "texture = {}", quoted(&texture.to_string_lossy()));
+    if let Some(material) = material {
+        for (key, role, image) in images_of(material) {
+            let file = match image {
+                ModelImage::File(file) => file.to_string_lossy().into_owned(),
+                ModelImage::Stored(bytes) => format!("{folder}/{}", image_name(model, &material.name, role, bytes)),
+            };
+            let _ = writeln!(text, "{key} = {}", quoted(&file));
+        }
     }
     text.push('\n');
+}
+
+/// The images of a material: the key of a solid, what it shows, and the image.
+pub fn images_of(material: &ModelMaterial) -> impl Iterator<Item = (&'static str, &'static str, &ModelImage)> {
+    let own = [("texture", "color", &material.texture), ("normal_map", "normals", &material.normal_map)];
+    // Clear glass is smooth.
+    let kept = own.into_iter().filter(|(key, ..)| !(material.transparent && *key == "normal_map"));
+    kept.filter_map(|(key, role, image)| Some((key, role, image.as_ref()?)))
+}
+
+/// File name of an image that is stored in the model.
+pub fn image_name(model: &Model, material: &str, role: &str, bytes: &[u8]) -> String {
+    let index = model.materials.iter().position(|other| other.name == material).unwrap_or_default();
+    format!("material.{index}.{role}.{}", ModelImage::extension(bytes))
 }
 
 /// Writes the color, roughness and metalness of a material.
@@ -152,15 +172,26 @@ fn srgb(linear: f64) -> f64 {
 /// Writes the camera; whether the model has a valid one.
 fn write_camera(text: &mut String, model: &Model) -> bool {
     let in_range = |p: DVec3| p.is_finite() && p.abs().max_element() < FARTHEST;
-    let camera = model.camera.as_ref().filter(|camera| in_range(camera.eye) && in_range(camera.look_at));
+    let all_in_range = |camera: &&ModelCamera| {
+        let own = [camera.eye, camera.look_at];
+        camera.motion.iter().flat_map(|(_, place)| place).chain(&own).all(|p| in_range(*p))
+    };
+    let camera = model.camera.as_ref().filter(all_in_range);
     let Some(camera) = camera.filter(|camera| (1e-3..179.9).contains(&camera.fov.to_degrees())) else { return false };
-    let _ = write!(
-        text,
-        "[camera]\nposition = \"{}\"\nlook_at = \"{}\"\nfov = \"{} deg\"\n\n",
-        millimeters(camera.eye),
-        millimeters(camera.look_at),
-        rounded(camera.fov.to_degrees())
-    );
+    text.push_str("[camera]\n");
+    if camera.motion.is_empty() {
+        let [eye, look_at] = [camera.eye, camera.look_at].map(millimeters);
+        let _ = write!(text, "position = \"{eye}\"\nlook_at = \"{look_at}\"\n");
+    } else {
+        text.push_str("motion = [\n");
+        for (at, place) in &camera.motion {
+            let [eye, look_at] = place.map(millimeters);
+            let at = rounded(at * 1e3);
+            let _ = writeln!(text, "    {{ at = \"{at} ms\", position = \"{eye}\", look_at = \"{look_at}\" }},");
+        }
+        text.push_str("]\ninterpolation = \"smooth\"         # sampled frame by frame\n");
+    }
+    let _ = write!(text, "fov = \"{} deg\"\n\n", rounded(camera.fov.to_degrees()));
     true
 }
 

@@ -1,28 +1,30 @@
-//! USD: meshes with their transforms, rigid motion and materials, the first camera, the frame
-//! range.
+//! USD, as layers or packages (USDZ): meshes with their transforms, motion, materials and images,
+//! the first camera, the frame range.
 //!
-//! Animated transforms become keys of the solid's motion, animated points samples of its
-//! deformation. Of other animated values (the camera) the first sample is taken, and a notice says
-//! so. References, payloads, sublayers and variants are not followed; a notice says so.
+//! Animated transforms become keys of the motion of a solid or of the camera, animated points
+//! samples of a deformation. Of other animated values (the camera's lens) the first sample is
+//! taken, and a notice says so. Meshes that state a subdivision scheme are subdivided. References,
+//! payloads, sublayers and variants are not followed; a notice says so.
 
 mod binary_layer;
 mod error;
 mod integer_coding;
 mod layer;
 mod mesh;
+mod package;
 mod text_layer;
 mod transform;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glam::{DMat4, DVec3, DVec4};
 
-use self::mesh::{Polygons, faces_by_material};
+use self::mesh::faces_by_material;
 use self::transform::{local_transform, local_transform_at};
 use crate::error::ImportError;
-use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
-use crate::motion;
+use crate::mesh_over_time::MeshOverTime;
+use crate::model::{Model, ModelImage, ModelMaterial, NO_MATERIAL, image_beside};
 
 pub use error::UsdError;
 pub use layer::{UsdLayer, UsdPrim, UsdValue};
@@ -34,24 +36,46 @@ const VERTICAL_APERTURE: f64 = 15.2908;
 /// Most frames of a motion; more are taken for an error of the file.
 const MAX_KEYS: f64 = 10_000.0;
 
-/// Reads a layer, text or binary.
+/// Properties of a mesh that a skeleton or blend shapes deform.
+const SKELETAL: [&str; 3] = ["skel:skeleton", "skel:blendShapes", "primvars:skel:jointIndices"];
+
+/// Most coordinates of the points of a mesh in all frames.
+const MAX_NUMBERS: usize = 150_000_000;
+
+/// Reads a layer, text or binary, or a package (USDZ) with its first layer.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let failed = |cause| ImportError::Usd { path: path.to_owned(), cause };
-    let mut model = UsdLayer::parse(bytes).map(|layer| model_of(&layer)).map_err(failed)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    for material in &mut model.materials {
-        let Some(image) = material.texture.take() else { continue };
-        material.texture = image_beside(folder, &image.to_string_lossy());
-        if material.texture.is_none() {
-            let line =
-                format!("material {}: the image {} was not found beside the model", material.name, image.display());
-            model.notices.push(line);
-        }
+    if !package::is_package(bytes) {
+        let layer = UsdLayer::parse(bytes).map_err(failed)?;
+        return Ok(model_of(&layer, &Images { folder, files: &[] }));
     }
-    Ok(model)
+    let files = package::files(bytes).map_err(failed)?;
+    let is_layer = |name: &str| [".usd", ".usda", ".usdc"].iter().any(|ending| name.ends_with(ending));
+    let missing = || UsdError::Malformed("the package has no layer".to_owned());
+    let (_, root) = files.iter().find(|(name, _)| is_layer(name)).ok_or_else(missing).map_err(failed)?;
+    let layer = UsdLayer::parse(root).map_err(failed)?;
+    Ok(model_of(&layer, &Images { folder, files: &files }))
 }
 
-fn model_of(layer: &UsdLayer) -> Model {
+/// The images that a layer may name: files beside it, or in its package.
+struct Images<'a> {
+    folder: &'a Path,
+    files: &'a [(String, &'a [u8])],
+}
+
+impl Images<'_> {
+    /// The image of a name in a layer; the error says why it cannot be used.
+    fn find(&self, name: &str) -> Result<ModelImage, String> {
+        let plain = name.trim_start_matches("./");
+        if let Some((_, bytes)) = self.files.iter().find(|(file, _)| file == plain) {
+            return ModelImage::stored(bytes).map_err(|reason| format!("the image {plain} cannot be used: {reason}"));
+        }
+        image_beside(self.folder, plain).ok_or_else(|| format!("the image {plain} was not found beside the model"))
+    }
+}
+
+fn model_of(layer: &UsdLayer, images: &Images<'_>) -> Model {
     let number = |key: &str| layer.metadata.get(key).and_then(UsdValue::number);
     let scale = number("metersPerUnit").filter(|unit| *unit > 0.0 && unit.is_finite()).unwrap_or(0.01);
     let mut base = DMat4::from_scale(DVec3::splat(scale));
@@ -64,13 +88,19 @@ fn model_of(layer: &UsdLayer) -> Model {
     let frames = frames.map(|(first, last)| (first, last, fps));
     let mut importer = Importer { frames, base, ..Importer::default() };
     for prim in &layer.prims {
-        importer.collect_materials(prim, &format!("/{}", prim.name));
+        importer.collect_materials(prim, &format!("/{}", prim.name), images);
     }
     for prim in &layer.prims {
         importer.visit(prim, &mut Vec::new(), base, None, None);
     }
-    let Importer { mut model, mut skipped, .. } = importer;
+    let Importer { mut model, mut skipped, without_scheme, .. } = importer;
     model.frames = frames;
+    if !without_scheme.is_empty() {
+        model.notices.push(format!(
+            "no subdivisionScheme is stated for {}: taken as polygons, though USD's default is catmullClark",
+            without_scheme.join(", ")
+        ));
+    }
     skipped.sort_unstable();
     skipped.dedup();
     if !skipped.is_empty() {
@@ -90,6 +120,8 @@ struct Importer {
     materials: BTreeMap<String, String>,
     /// Prims that cannot be imported.
     skipped: Vec<String>,
+    /// Meshes that do not state whether they are subdivision surfaces.
+    without_scheme: Vec<String>,
     /// Number of meshes so far.
     objects: usize,
     /// First and last time code, and time codes per second.
@@ -99,15 +131,14 @@ struct Importer {
 }
 
 impl Importer {
-    fn collect_materials(&mut self, prim: &UsdPrim, path: &str) {
+    fn collect_materials(&mut self, prim: &UsdPrim, path: &str, images: &Images<'_>) {
         if prim.kind == "Material" {
-            let mut material = ModelMaterial { name: prim.name.clone(), roughness: 0.5, ..ModelMaterial::default() };
-            read_preview_surface(prim, &mut material, &mut self.model.notices);
+            let material = read_material(prim, images, &mut self.model.notices);
             self.materials.insert(path.to_owned(), prim.name.clone());
             self.model.materials.push(material);
         }
         for child in &prim.children {
-            self.collect_materials(child, &format!("{path}/{}", child.name));
+            self.collect_materials(child, &format!("{path}/{}", child.name), images);
         }
     }
 
@@ -133,15 +164,17 @@ impl Importer {
             // object's name.
             "Mesh" => self.add_mesh(prim, parents, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
             "Camera" => {
-                if self.model.camera.is_none() && parents.iter().any(|prim| !prim.samples.is_empty()) {
-                    self.model.notices.push(format!(
-                        "the camera {} moves; its place in the first frame was taken, because a scene's camera is at rest",
-                        prim.name
-                    ));
-                }
                 let focal = prim.number("focalLength").unwrap_or(FOCAL_LENGTH);
                 let aperture = prim.number("verticalAperture").unwrap_or(VERTICAL_APERTURE);
-                self.model.set_first_camera(world_from_prim, 2.0 * (0.5 * aperture / focal).atan());
+                let lens = ["focalLength", "verticalAperture"];
+                if self.model.camera.is_none() && prim.animated.iter().any(|name| lens.contains(&name.as_str())) {
+                    let line =
+                        format!("the lens of the camera {} changes over time; its first state was taken", prim.name);
+                    self.model.notices.push(line);
+                }
+                let name = only_child_of.unwrap_or(&prim.name);
+                let poses = self.poses(parents, world_from_prim);
+                self.model.set_first_camera(name, &poses, 2.0 * (0.5 * aperture / focal).atan());
             }
             "Cube" | "Sphere" | "Cylinder" | "Cone" | "Capsule" | "Plane" | "BasisCurves" | "NurbsPatch"
             | "PointInstancer" => {
@@ -156,16 +189,16 @@ impl Importer {
         parents.pop();
     }
 
-    /// Transforms of the innermost of `parents` at the frames, with times in s; empty if it is at
-    /// rest.
-    fn poses(&self, parents: &[&UsdPrim]) -> Vec<(f64, DMat4)> {
+    /// World transforms of the innermost of `parents` with times in s: at all frames, or one if it
+    /// is at rest and nothing else of it moves.
+    fn poses(&self, parents: &[&UsdPrim], world_from_prim: DMat4) -> Vec<(f64, DMat4)> {
         let samples = parents.iter().flat_map(|prim| prim.samples.values().flatten()).map(|(time, _)| *time);
         let [first_sample, last_sample] =
             samples.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], t| [low.min(t), high.max(t)]);
         let (first, last, fps) = self.frames.unwrap_or((first_sample, last_sample, 24.0));
         let count = (last - first).round();
         if first_sample >= last_sample || !(1.0..=MAX_KEYS).contains(&count) || !(fps > 0.0 && fps.is_finite()) {
-            return Vec::new();
+            return vec![(0.0, world_from_prim)];
         }
         let pose = |k: u32| {
             let time = first + f64::from(k);
@@ -175,41 +208,33 @@ impl Importer {
         (0..=count as u32).map(pose).collect()
     }
 
-    /// Adds a mesh that changes its shape or size: its vertices at all frames, transforms applied.
-    /// `false` if there are no frames, or their numbers of points differ.
-    fn add_deforming_mesh(&mut self, prim: &UsdPrim, parents: &[&UsdPrim], name: &str, bound: Option<&str>) -> bool {
-        let poses = self.poses(parents);
+    /// The points of a mesh in its own coordinates: at all frames, or once if they do not move.
+    fn points(&mut self, prim: &UsdPrim, poses: &[(f64, DMat4)], name: &str) -> Vec<Vec<DVec3>> {
+        let at_rest = vec![mesh::points(prim.numbers("points"))];
+        if prim.animated.iter().any(|property| property == "faceVertexIndices") {
+            self.model.notices.push(format!(
+                "{name} changes its topology over time, which a solid cannot; its shape in the first frame was taken"
+            ));
+            return at_rest;
+        }
+        let Some(samples) = prim.samples.get("points").filter(|_| poses.len() > 1) else { return at_rest };
         let (first, rate) = self.frames.map_or((0.0, 24.0), |(first, _, rate)| (first, rate));
-        let points = |seconds: f64| match prim.samples.get("points") {
-            Some(samples) => points_at(samples, first + seconds * rate),
-            None => Some(prim.numbers("points").to_vec()),
-        };
-        let shapes: Option<Vec<(f64, Polygons)>> =
-            poses.iter().map(|(at, world)| Some((*at, Polygons::of_prim(prim, &points(*at)?, *world)))).collect();
-        let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) else {
+        let length = samples.first().map_or(0, |(_, points)| points.len());
+        if samples.iter().any(|(_, points)| points.len() != length) {
             self.model.notices.push(format!(
                 "{name} changes its number of points over time, which a solid cannot; its shape in the first frame was \
                  taken"
             ));
-            return false;
-        };
-        let faces = faces_by_material(prim, shapes[0].1.len(), bound.unwrap_or(NO_MATERIAL), &self.materials);
-        for (material, faces) in faces {
-            let meshes: Result<Vec<_>, _> =
-                shapes.iter().map(|(at, polygons)| Ok((*at, polygons.triangulate(&faces)?))).collect();
-            match meshes {
-                Ok(meshes) => {
-                    let mesh = meshes[0].1.clone();
-                    let deform = meshes.into_iter().map(|(at, mesh)| (at, mesh.positions)).collect();
-                    let (name, object) = (name.to_owned(), self.objects);
-                    self.model.parts.push(Part { name, object, material, mesh, deform, ..Part::default() });
-                }
-                Err::<_, &str>(problem) => {
-                    self.model.notices.push(format!("mesh {} was skipped: {problem}", prim.name));
-                }
-            }
+            return at_rest;
         }
-        true
+        if poses.len().saturating_mul(length) > MAX_NUMBERS {
+            self.model.notices.push(format!(
+                "{name} has more than {} points in all frames; its shape in the first frame was taken",
+                MAX_NUMBERS / 3
+            ));
+            return at_rest;
+        }
+        poses.iter().map(|(seconds, _)| mesh::points(&points_at(samples, first + seconds * rate))).collect()
     }
 
     fn add_mesh(
@@ -217,79 +242,104 @@ impl Importer {
         prim: &UsdPrim,
         parents: &[&UsdPrim],
         name: &str,
-        mut world_from_prim: DMat4,
+        world_from_prim: DMat4,
         bound: Option<&str>,
     ) {
         self.objects += 1;
-        if prim.animated.iter().any(|property| property == "faceVertexIndices") {
+        if SKELETAL.iter().any(|key| prim.properties.contains_key(*key)) {
             self.model.notices.push(format!(
-                "{name} changes its topology over time, which a solid cannot; its shape in the first frame was taken"
+                "{name} is deformed by a skeleton or blend shapes (UsdSkel), which are not imported; its shape at rest was \
+                 taken: export it without armatures and shape keys, so that its points are sampled"
             ));
-        } else if prim.samples.contains_key("points") && self.add_deforming_mesh(prim, parents, name, bound) {
-            return;
         }
-        let poses = self.poses(parents);
-        let (mut origin, mut motion) = (DVec3::ZERO, Vec::new());
-        if let Some((_, first)) = poses.first() {
-            world_from_prim = *first;
-            let center = first.transform_point3(DVec3::ZERO);
-            match motion::keys(&poses, center) {
-                Some(keys) if !keys.is_empty() => (origin, motion) = (center, keys),
-                Some(_) => {}
-                // It changes its size: the vertices of every frame.
-                None if self.add_deforming_mesh(prim, parents, name, bound) => return,
-                None => {}
-            }
+        let poses = self.poses(parents, world_from_prim);
+        let points = self.points(prim, &poses, name);
+        let polygons = mesh::polygons(prim, points.first().map_or(0, Vec::len));
+        let faces = faces_by_material(prim, polygons.len(), bound.unwrap_or(NO_MATERIAL), &self.materials);
+        let creases = mesh::creases(prim);
+        if prim.text("subdivisionScheme").is_none() && prim.numbers("normals").is_empty() {
+            self.without_scheme.push(name.to_owned());
         }
-        let world_from_prim = DMat4::from_translation(-origin) * world_from_prim;
-        let polygons = Polygons::of_prim(prim, prim.numbers("points"), world_from_prim);
-        for (material, faces) in faces_by_material(prim, polygons.len(), bound.unwrap_or(NO_MATERIAL), &self.materials)
-        {
-            match polygons.triangulate(&faces) {
-                Ok(mesh) => {
-                    let (name, motion) = (name.to_owned(), motion.clone());
-                    let (object, deform) = (self.objects, Vec::new());
-                    self.model.parts.push(Part { name, object, material, mesh, origin, motion, deform });
-                }
-                Err(problem) => self.model.notices.push(format!("mesh {} was skipped: {problem}", prim.name)),
-            }
-        }
+        let object = self.objects;
+        MeshOverTime { name, object, polygons, points, poses, faces, creases }.add_to(&mut self.model);
     }
 }
 
-/// The points of a mesh at a time code, linear between samples; `None` between samples of
-/// different length.
-fn points_at(samples: &[(f64, Vec<f64>)], time: f64) -> Option<Vec<f64>> {
+/// The points of a mesh at a time code, linear between samples.
+fn points_at(samples: &[(f64, Vec<f64>)], time: f64) -> Vec<f64> {
     let next = samples.partition_point(|(at, _)| *at <= time);
     let (Some((t0, before)), Some((t1, after))) = (samples.get(next.wrapping_sub(1)), samples.get(next)) else {
-        return samples.get(next.min(samples.len() - 1)).map(|(_, points)| points.clone());
+        return samples.get(next.min(samples.len() - 1)).map(|(_, points)| points.clone()).unwrap_or_default();
     };
     let along = (time - t0) / (t1 - t0);
-    (before.len() == after.len()).then(|| before.iter().zip(after).map(|(a, b)| a + (b - a) * along).collect())
+    before.iter().zip(after).map(|(a, b)| a + (b - a) * along).collect()
 }
 
-/// Reads the parameters of the material's UsdPreviewSurface shader, and its color image: the first
-/// texture that does not hold raw data. Other textures are noted, one line each.
-fn read_preview_surface(prim: &UsdPrim, material: &mut ModelMaterial, notices: &mut Vec<String>) {
-    match prim.text("info:id") {
-        Some("UsdPreviewSurface") => {
-            if let [r, g, b] = prim.numbers("inputs:diffuseColor") {
-                material.color = Some([*r, *g, *b]);
-            }
-            material.metallic = prim.number("inputs:metallic").unwrap_or(0.0);
-            material.roughness = prim.number("inputs:roughness").unwrap_or(0.5);
-            material.transparent = prim.number("inputs:opacity").unwrap_or(1.0) < 0.9;
+/// Reads the parameters of the material's UsdPreviewSurface shader, and its images of color and of
+/// normals. What cannot be imported is noted, one line each.
+fn read_material(prim: &UsdPrim, package: &Images<'_>, notices: &mut Vec<String>) -> ModelMaterial {
+    let mut material = ModelMaterial { name: prim.name.clone(), roughness: 0.5, ..ModelMaterial::default() };
+    let mut shaders = Vec::new();
+    collect_shaders(prim, &mut shaders);
+    let Some(surface) = shaders.iter().find(|shader| shader.text("info:id") == Some("UsdPreviewSurface")) else {
+        if !shaders.is_empty() {
+            notices.push(format!("material {}: it has no UsdPreviewSurface; its look was not imported", prim.name));
         }
-        Some("UsdUVTexture") => {
-            let is_color = prim.text("inputs:sourceColorSpace") != Some("raw");
-            match prim.text("inputs:file").filter(|_| is_color && material.texture.is_none()) {
-                Some(file) => material.texture = Some(PathBuf::from(file.trim_start_matches("./"))),
-                None => notices.push(format!("material {}: its texture {} was not imported", material.name, prim.name)),
-            }
-        }
-        _ => {}
+        return material;
+    };
+    if let [r, g, b] = surface.numbers("inputs:diffuseColor") {
+        material.color = Some([*r, *g, *b]);
     }
+    material.metallic = surface.number("inputs:metallic").unwrap_or(0.0);
+    material.roughness = surface.number("inputs:roughness").unwrap_or(0.5);
+    material.transparent = surface.number("inputs:opacity").unwrap_or(1.0) < 0.9;
+    // The path of a connection ends in SHADER.outputs:OUTPUT.
+    let source = |input: &str| {
+        let path = surface.text(&format!("{input}.connect"))?;
+        let name = path.rsplit('/').next()?.split('.').next()?;
+        shaders.iter().find(|shader| shader.name == name)
+    };
+    for (input, what) in [
+        ("inputs:diffuseColor", "color"),
+        ("inputs:normal", "normals"),
+        ("inputs:roughness", "roughness"),
+        ("inputs:metallic", "metalness"),
+        ("inputs:opacity", "opacity"),
+        ("inputs:occlusion", "occlusion"),
+        ("inputs:emissiveColor", "emitted light"),
+        ("inputs:displacement", "displacement"),
+    ] {
+        let Some(shader) = source(input) else { continue };
+        let slot = match what {
+            "color" => &mut material.texture,
+            "normals" => &mut material.normal_map,
+            _ => {
+                notices.push(format!("material {}: its map of {what} was not imported", prim.name));
+                continue;
+            }
+        };
+        let Some(file) = shader.text("inputs:file").filter(|_| shader.text("info:id") == Some("UsdUVTexture")) else {
+            notices.push(format!("material {}: its {what} come from a shader that was not imported", prim.name));
+            continue;
+        };
+        match package.find(file) {
+            Ok(image) => *slot = Some(image),
+            Err(problem) => notices.push(format!("material {}: {problem}", prim.name)),
+        }
+    }
+    // The image has the color.
+    if material.texture.is_some() {
+        material.color = None;
+    }
+    material
+}
+
+/// The shaders of a material, also of its node graphs.
+fn collect_shaders<'a>(prim: &'a UsdPrim, shaders: &mut Vec<&'a UsdPrim>) {
     for child in &prim.children {
-        read_preview_surface(child, material, notices);
+        if child.kind == "Shader" {
+            shaders.push(child);
+        }
+        collect_shaders(child, shaders);
     }
 }

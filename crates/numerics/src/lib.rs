@@ -17,6 +17,7 @@
 mod chunked_sum;
 pub mod math;
 mod optional_index;
+mod smooth_path;
 mod sorted_merge;
 mod sphere;
 mod typed_index;
@@ -24,6 +25,7 @@ mod union_find;
 
 pub use chunked_sum::{CHUNK, sum_in_chunks};
 pub use optional_index::{FourByteIndex, OptionalIndex};
+pub use smooth_path::PathWeights;
 pub use sorted_merge::merge_sorted;
 pub use sphere::{circle_radius, sphere_radius, sphere_volume};
 pub use union_find::UnionFind;

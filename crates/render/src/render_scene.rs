@@ -244,7 +244,19 @@ impl RenderScene {
         // with the ray's length.
         let point = a + v * (b - a) + w * (c - a);
         let uv = u * face.uvs[0] + v * face.uvs[1] + w * face.uvs[2];
-        SurfaceInteraction { point, normal, shading_normal, uv, owner: face.owner, triangle: hit.triangle }
+        let owner = face.owner;
+        let mut at = SurfaceInteraction { point, normal, shading_normal, uv, owner, triangle: hit.triangle };
+        if let Some(relief) = self.relief_at(owner, uv) {
+            at.shading_normal = relief_normal(&at, [b - a, c - a], face, relief);
+        }
+        at
+    }
+
+    /// The relief of the surface of a solid at texture coordinates.
+    fn relief_at(&self, owner: Owner, uv: Vec2) -> Option<Vec3> {
+        let Owner::Solid(solid) = owner else { return None };
+        let Body::Opaque(parameters) = &self.solids[solid as usize].body else { return None };
+        parameters.color.relief_at(uv)
     }
 
     /// How much the interpolated normal at a surface point changes along a displacement in its
@@ -285,4 +297,21 @@ impl RenderScene {
         let gradient = (e1 * (along1 * g22 - along2 * g12) + e2 * (along2 * g11 - along1 * g12)) / determinant;
         (at.shading_normal - gradient.clamp_length_max(1.0)).normalize_or(at.shading_normal)
     }
+}
+
+/// The normal of a relief, given by its parts along u, v and out of the surface; `edges` are those
+/// of the triangle.
+fn relief_normal(at: &SurfaceInteraction, edges: [Vec3; 2], face: &Face, relief: Vec3) -> Vec3 {
+    let [p, q, r] = face.uvs;
+    let (d1, d2) = (q - p, r - p);
+    let area = d1.perp_dot(d2);
+    if area.abs() < 1e-20 {
+        return at.shading_normal;
+    }
+    // ∂p/∂u of the triangle, made perpendicular to the smooth normal; v lies to its left or right.
+    let along_u = (edges[0] * d2.y - edges[1] * d1.y) / area;
+    let Some(u) = along_u.reject_from_normalized(at.shading_normal).try_normalize() else { return at.shading_normal };
+    let v = at.shading_normal.cross(u) * area.signum();
+    let mapped = (relief.x * u + relief.y * v + relief.z * at.shading_normal).normalize();
+    if mapped.dot(at.normal) > 0.0 { mapped } else { at.shading_normal }
 }

@@ -4,3 +4,4 @@
 mod common;
 mod contact_line;
 mod refraction;
+mod relief;

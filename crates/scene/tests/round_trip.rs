@@ -159,6 +159,7 @@ fn solid(r: &mut Random, index: u64, kind: u64) -> Solid {
             .collect(),
         temperature: r.maybe(|r| 273.15 + 90.0 * r.unit()),
         look,
+        normal_map: r.maybe(|r| format!("/maps/{}.png", r.below(9)).into()).filter(|_| look != Look::Glass),
         texture_tiling: Tiling(if r.flip() { [0.25 + r.unit(); 2] } else { [1.0 + r.unit(), 3.0] }),
         texture_rotation: r.angle(),
         color: r.maybe(|r| SurfaceColor([r.unit(), 0.0, 1.0])),
@@ -280,11 +281,21 @@ fn volume(r: &mut Random) -> VolumeParameters {
 
 fn camera(r: &mut Random) -> Camera {
     let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
+    let moves = r.flip();
+    let key = |k: usize, r: &mut Random| CameraKey {
+        at: k as f64 + r.unit() * 0.5,
+        position: r.vector(),
+        look_at: r.vector() + DVec3::X,
+    };
     Camera {
-        position,
-        look_at: if look_at == position { None } else { look_at },
+        position: position.filter(|_| !moves),
+        look_at: if look_at == position { None } else { look_at }.filter(|_| !moves),
+        motion: if moves { (0..1 + r.below(3)).map(|k| key(k, r)).collect() } else { Vec::new() },
+        interpolation: r.pick(Interpolation::ALL),
         fov: r.angle(),
-        follow: r.maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) }),
+        follow: r
+            .maybe(|r| if r.flip() { Follow::Largest } else { Follow::Drop(1 + r.below(1000) as u32) })
+            .filter(|_| !moves),
         aperture: r.maybe(Random::positive),
         blades: r.below(17) as u32,
         focus: r.maybe(Random::positive),

@@ -458,14 +458,25 @@ pub struct ExportArgs {
 /// `sessile import`.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// Model file: .usda, .usdc, .usd, .glb, .gltf or .obj
-    pub file: PathBuf,
+    /// Model file: .usda, .usdc, .usd, .usdz, .glb, .gltf, .abc, .obj, .ply or .stl; or the .ply or
+    /// .obj files of consecutive frames, in order
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// Scene file to write
     #[arg(long = "as", value_name = "SCENE.toml")]
     pub scene: PathBuf,
+    /// Frames per second of a sequence of files
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = frame_rate)]
+    pub fps: f64,
     /// Overwrite existing files
     #[arg(long)]
     pub force: bool,
+}
+
+/// A frame rate that a scene can have.
+fn frame_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| (1e-3..=1e9).contains(rate));
+    rate.ok_or_else(|| format!("expected a number of frames per second, e.g. 24, found `{text}`"))
 }
 
 /// `sessile validate`.

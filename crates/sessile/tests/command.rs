@@ -160,4 +160,40 @@ fn a_model_in_place_of_a_scene_is_explained_with_the_command_that_creates_a_scen
     assert!(imported.stderr.contains("1000 x 0 x 1000"), "a bounding box in mm: {}", imported.stderr);
     let checked = scratch.run(&["check", "my cup.toml"]).expect_code(0);
     assert!(checked.stdout.contains("1000 x 0 x 1000"), "{}", checked.stdout);
+    for ending in ["glb", "usd", "usdz", "abc", "stl", "ply"] {
+        let name = format!("cup.{ending}");
+        scratch.write(&name, "?");
+        let done = scratch.run(&["run", &name]).expect_code(2);
+        let advice =
+            format!("{name} is a 3D model, not a scene: `sessile import {name} --as cup.toml` creates a scene");
+        assert!(done.stderr.contains(&advice), "{}", done.stderr);
+    }
+}
+
+/// Files of consecutive frames become a deforming solid, which two of the models refuse.
+#[test]
+fn a_sequence_is_imported_and_models_that_cannot_deform_say_so() {
+    let scratch = Scratch::new();
+    for frame in 1..=3 {
+        let sheet = format!("v 0 0 0\nv 0 0 1\nv 1 {0} 1\nv 1 {0} 0\nf 1 2 3 4\n", 0.01 * f64::from(frame - 1));
+        scratch.write(&format!("sheet.{frame}.obj"), sheet);
+    }
+    let files = ["sheet.1.obj", "sheet.2.obj", "sheet.3.obj"];
+    let command = |more: &[&'static str]| [&["import"][..], &files, &["--as", "sheet.toml"], more].concat();
+    scratch.run(&command(&["--fps", "50"])).expect_code(0);
+    let text = std::fs::read_to_string(scratch.path("sheet.toml")).unwrap();
+    assert!(text.contains("duration = \"40 ms\"") && text.contains("{ at = \"40 ms\""), "{text}");
+    for model in ["droplet", "surface"] {
+        scratch.run(&["check", "sheet.toml", "--model", model]).expect_code(0);
+    }
+    for model in ["pane", "volume"] {
+        let done = scratch.run(&["check", "sheet.toml", "--model", model]).expect_code(2);
+        let reason =
+            format!("solid `sheet` deforms, which the {model} model does not support: use the droplet or surface");
+        assert!(done.stderr.contains(&reason), "{}", done.stderr);
+    }
+    scratch.run(&command(&["--fps", "0", "--force"])).expect_code(2).expect_message("frames per second");
+    scratch.write("sheet.3.obj", "v 0 0 0\nv 0 0 1\nv 1 0 1\nf 1 2 3\n");
+    let done = scratch.run(&command(&["--force"])).expect_code(2);
+    assert!(done.stderr.contains("sheet.3.obj: its topology differs from that of sheet.1.obj"), "{}", done.stderr);
 }

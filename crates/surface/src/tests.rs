@@ -2,6 +2,7 @@
 
 pub mod common;
 mod convergence;
+mod deforming;
 mod hard_cases;
 mod momentum;
 mod odd_scenes;

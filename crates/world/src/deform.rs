@@ -1,16 +1,9 @@
 //! Deforming meshes: vertices interpolated between samples in time.
 //!
-//! Samples x_k at times t_k have the vertices and triangles of the solid's mesh. Between two
-//! samples the path is the cubic Hermite curve with central differences as velocities:
-//!
-//! ```text
-//! x(t) = h₀₀ x_k + h₁₀ Δ v_k + h₀₁ x_{k+1} + h₁₁ Δ v_{k+1},   Δ = t_{k+1} − t_k
-//! v_k  = (x_{k+1} − x_{k−1}) / (t_{k+1} − t_{k−1}),           one-sided at the ends
-//! ```
-//!
-//! So the velocity is continuous, and the acceleration that drops feel is that of the motion
-//! rather than a series of jumps (a Catmull–Rom curve, of any spacing). Outside the samples the
-//! solid is at rest: its velocity jumps where the samples begin and end.
+//! Samples x_k at times t_k have the vertices and triangles of the solid's mesh. Between them the
+//! vertices move on cubic curves ([`PathWeights`]), so their velocity is continuous, and the
+//! acceleration that drops feel is that of the sampled motion rather than a series of jumps.
+//! Outside the samples the solid is at rest: its velocity jumps where the samples begin and end.
 //!
 //! The distance structure is refitted to the vertices of each time, not built anew.
 
@@ -20,16 +13,20 @@ use std::sync::Arc;
 use glam::DVec3;
 use sessile_geometry::files::read_mesh_from;
 use sessile_geometry::mesh_distance::MeshDistance;
+use sessile_geometry::repair::self_intersections;
 use sessile_geometry::{Closest, TriMesh};
 use sessile_input::Reader;
+use sessile_numerics::PathWeights;
 use sessile_scene::types::DeformKey;
 
 use crate::error::WorldError;
-use crate::motion::hermite;
 use crate::pose::Pose;
 
 /// Most vertices of all samples of a solid together: 24 bytes each.
 const MAX_VERTICES: usize = 100_000_000;
+
+/// Most samples that are searched for self-intersections: the search takes longer than reading.
+const MAX_TESTED: usize = 8;
 
 /// Samples of a deforming mesh, in the rest pose.
 #[derive(Debug)]
@@ -56,23 +53,19 @@ struct Deformed {
 impl Samples {
     /// Positions and velocities (in m and m/s) of the vertices at `time`.
     fn at(&self, time: f64, positions: &mut [DVec3], velocities: &mut [DVec3]) {
-        let last = self.times.len() - 1;
-        let next = self.times.partition_point(|&at| at <= time);
-        if next == 0 || next > last {
-            positions.copy_from_slice(&self.positions[if next == 0 { 0 } else { last }]);
+        let Some(weights) = PathWeights::at(&self.times, |at| *at, time) else {
+            let nearest = if time < self.times[0] { 0 } else { self.times.len() - 1 };
+            positions.copy_from_slice(&self.positions[nearest]);
             velocities.fill(DVec3::ZERO);
             return;
-        }
-        let slope = |k: usize, v: usize| {
-            let (from, to) = (k.saturating_sub(1), (k + 1).min(last));
-            (self.positions[to][v] - self.positions[from][v]) / (self.times[to] - self.times[from])
         };
-        let (a, b) = (next - 1, next);
-        let span = self.times[b] - self.times[a];
-        let along = (time - self.times[a]) / span;
-        for v in 0..positions.len() {
-            let ends = [self.positions[a][v], self.positions[b][v]];
-            (positions[v], velocities[v]) = hermite(ends, [slope(a, v), slope(b, v)], along, span);
+        positions.fill(DVec3::ZERO);
+        velocities.fill(DVec3::ZERO);
+        for (key, value, rate) in weights.iter() {
+            for ((p, v), sample) in positions.iter_mut().zip(velocities.iter_mut()).zip(&self.positions[key]) {
+                *p += *sample * value;
+                *v += *sample * rate;
+            }
         }
     }
 }
@@ -115,15 +108,33 @@ impl Deformation {
         Ok(Self { samples: Arc::new(samples), now: Arc::new(now) })
     }
 
+    /// A notice if some of the samples intersect themselves: distances are wrong there. At most
+    /// [`MAX_TESTED`] of them are tested.
+    pub fn self_intersections(&self, solid: &str, triangles: &[[u32; 3]]) -> Option<String> {
+        let Samples { times, positions } = &*self.samples;
+        let step = times.len().div_ceil(MAX_TESTED);
+        let mut mesh = TriMesh { triangles: triangles.to_vec(), ..TriMesh::default() };
+        (0..times.len()).step_by(step).find_map(|sample| {
+            mesh.positions.clone_from(&positions[sample]);
+            let found = self_intersections(&mesh)?;
+            let [x, y, z] = (found.near * 1e3).to_array();
+            Some(format!(
+                "solid `{solid}`: its deformed mesh intersects itself at t = {} s ({} pairs of triangles, the first near \
+                 {x:.4} {y:.4} {z:.4} mm); drops there may meet the wrong side: correct the animation, e.g. the weights of \
+                 a joint",
+                times[sample], found.pairs
+            ))
+        })
+    }
+
     /// Moves the vertices to their places at `time`.
     pub fn advance_to(&mut self, time: f64) {
         if self.now.time == time {
             return;
         }
         let now = Arc::make_mut(&mut self.now);
-        let mut positions = now.distance.mesh().positions.clone();
-        self.samples.at(time, &mut positions, &mut now.velocities);
-        now.distance.refit(&positions);
+        let (samples, velocities) = (&self.samples, &mut now.velocities);
+        now.distance.refit_with(|positions| samples.at(time, positions, velocities));
         now.time = time;
     }
 

@@ -37,6 +37,15 @@ impl RestMesh {
         Self { build: Some(build), ..measured }
     }
 
+    /// Moves the vertices of a mesh that is in memory and not shared; returns whether it is.
+    pub fn move_vertices(&mut self, positions: &[DVec3]) -> bool {
+        let Some(mesh) = self.built.get_mut().and_then(Arc::get_mut) else { return false };
+        mesh.positions.copy_from_slice(positions);
+        let Self { bounds, ball, area, .. } = Self::measured(mesh);
+        (self.bounds, self.ball, self.area) = (bounds, ball, area);
+        true
+    }
+
     fn measured(mesh: &TriMesh) -> Self {
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = mesh.positions.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)]);

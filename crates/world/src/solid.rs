@@ -115,7 +115,9 @@ impl Solid {
                     && !deform.is_empty()
                 {
                     let at_rest = (&mesh, &rest_from_primitive);
-                    deformation = Some(Deformation::read(&solid.name, deform, raw, *factor, at_rest, files)?);
+                    let read = Deformation::read(&solid.name, deform, raw, *factor, at_rest, files)?;
+                    notices.extend(read.self_intersections(&solid.name, mesh.triangles.as_slice()));
+                    deformation = Some(read);
                 }
                 RestMesh::of_file(mesh)
             }
@@ -347,7 +349,11 @@ impl Solid {
         self.velocity = velocity;
         if let Some(deformation) = &mut self.deformation {
             deformation.advance_to(time);
-            self.mesh = Arc::new(RestMesh::of_file(deformation.mesh().clone()));
+            let deformed = deformation.mesh();
+            // In place, unless the mesh is shared.
+            if !Arc::get_mut(&mut self.mesh).is_some_and(|mesh| mesh.move_vertices(&deformed.positions)) {
+                self.mesh = Arc::new(RestMesh::of_file(deformed.clone()));
+            }
         }
     }
 

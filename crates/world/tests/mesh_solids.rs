@@ -247,3 +247,34 @@ fn scenes_with_the_same_solid_share_its_mesh() {
     assert_eq!(mesh(&turned).positions, mesh(&alone).positions);
     assert!(!alone.notices.is_empty() && alone.notices == turned.notices);
 }
+
+/// A ball whose vertices pass through its center in the second half of the second.
+#[test]
+fn a_deformation_that_intersects_itself_is_reported_with_its_time() {
+    let folder = scratch();
+    let ball = ball_file(folder.path(), "ball.obj", DVec3::ZERO, 5.0, false, false);
+    let text = std::fs::read_to_string(&ball).expect("it was written");
+    let pierced: String = text
+        .lines()
+        .map(|line| {
+            match line.strip_prefix("v ").map(|rest| rest.split(' ').map(str::parse).collect::<Result<Vec<f64>, _>>()) {
+                // The cap at the right is pushed out at the left.
+                Some(Ok(v)) if v[0] > 4.0 => format!("v {} {} {}\n", v[0] - 15.0, v[1], v[2]),
+                _ => format!("{line}\n"),
+            }
+        })
+        .collect();
+    let file = folder.path().join("pierced.obj");
+    std::fs::write(&file, pierced).expect("a scratch folder");
+    let notices = |last: &Path| {
+        let deform = vec![DeformKey { at: 0.0, file: ball.clone() }, DeformKey { at: 0.5, file: last.into() }];
+        let shape = SolidShape::Mesh { file: ball.clone(), scale: MeshScale::Factor(1e-3), deform };
+        World::build(&with_solids(vec![solid("ball", shape)])).expect("a world").notices
+    };
+    assert!(!notices(&ball).iter().any(|line| line.contains("intersects")), "{:?}", notices(&ball));
+    let found = notices(&file);
+    assert!(
+        found.iter().any(|line| line.contains("`ball`: its deformed mesh intersects itself at t = 0.5 s")),
+        "{found:?}"
+    );
+}

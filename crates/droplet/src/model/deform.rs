@@ -1,6 +1,5 @@
 //! Moves the triangles of deforming solids, and the droplets with them.
 
-use glam::DVec2;
 use sessile_sliding::SlotIndex;
 
 use super::DropletModel;
@@ -19,7 +18,7 @@ impl DropletModel {
         if !self.deforms() {
             return;
         }
-        let kept = self.material_places();
+        self.find_material_places();
         self.move_triangles();
         let environment = (self.world.gravity(), self.world.wind());
         for (k, deforming) in self.setup.deforming.iter_mut().enumerate() {
@@ -28,7 +27,7 @@ impl DropletModel {
                 deforming.update_fields(positions, &self.scratch.rigid_states[k], environment, dt);
             }
         }
-        self.carry(kept);
+        self.carry();
     }
 
     /// Moves the meshes and the facets of deforming solids to the world's time.
@@ -61,23 +60,24 @@ impl DropletModel {
         }
     }
 
-    /// The droplets on deforming solids, with the weights of their triangles' corners.
-    fn material_places(&self) -> Vec<(SlotIndex, DVec2)> {
+    /// Finds the droplets on deforming solids, with the weights of their triangles' corners.
+    fn find_material_places(&mut self) {
         let droplets = &self.particles.state.droplets;
         let place_of = |slot: SlotIndex| {
             let place = droplets[slot].motion.place;
             let facet = self.surface.facet(place.triangle);
             self.setup.deforming[facet.solid].is_some().then(|| (slot, weights(facet, place.at)))
         };
-        droplets.used().filter_map(place_of).collect()
+        self.scratch.carried.clear();
+        self.scratch.carried.extend(droplets.used().filter_map(place_of));
     }
 
     /// Puts droplets at the same points of their moved triangles.
-    fn carry(&mut self, kept: Vec<(SlotIndex, DVec2)>) {
-        if kept.is_empty() {
+    fn carry(&mut self) {
+        if self.scratch.carried.is_empty() {
             return;
         }
-        for (slot, weights) in kept {
+        for &(slot, weights) in &self.scratch.carried {
             let droplet = &mut self.particles.state.droplets[slot];
             let facet = self.surface.facet(droplet.motion.place.triangle);
             droplet.motion.place.at = place(facet, weights);

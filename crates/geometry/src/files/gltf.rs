@@ -68,6 +68,26 @@ pub fn gltf_json(bytes: &[u8]) -> Result<&[u8], MeshFileError> {
     Ok(document::open(bytes)?.json)
 }
 
+/// The bytes of a buffer view of a glTF file, such as those of an image.
+pub fn gltf_view(bytes: &[u8], resources: &Resources<'_>, view: usize) -> Result<Vec<u8>, MeshFileError> {
+    let container = document::open(bytes)?;
+    let document: Document = container.document()?;
+    let buffers = document::load_buffers(&document, container.binary, resources)?;
+    let Some(found) = document.buffer_views.get(view) else {
+        return Err(out_of_range("an image".to_owned(), "buffer view", view, document.buffer_views.len()).into());
+    };
+    let end = found.byte_offset.saturating_add(found.byte_length);
+    let content = buffers.get(found.buffer).and_then(|buffer| buffer.get(found.byte_offset..end));
+    let missing =
+        || ParseError::unexpected(Location::Item(format!("bufferViews[{view}]")), "bytes of a buffer", "none");
+    Ok(content.ok_or_else(missing)?.to_vec())
+}
+
+/// The bytes of a `data:` URI; `None` for any other, or if it is malformed.
+pub fn data_uri(uri: &str) -> Option<Vec<u8>> {
+    document::decode_data(uri.strip_prefix("data:")?).ok()
+}
+
 /// Reads all primitives of the default scene into one mesh.
 pub(super) fn parse(bytes: &[u8], resources: &Resources<'_>) -> Result<TriMesh, ParseError> {
     let mut builder = MeshBuilder::default();

@@ -41,9 +41,17 @@ impl Pseudonormals {
     }
 
     /// The same for a mesh whose edges are known.
-    pub fn with_edges(mesh: &TriMesh, uses: &[EdgeUse]) -> Self {
-        let faces = face_normals(mesh, uses);
-        let mut edges = vec![[DVec3::ZERO; 3]; mesh.triangles.len()];
+    fn with_edges(mesh: &TriMesh, uses: &[EdgeUse]) -> Self {
+        let (faces, edges) = (vec![DVec3::ZERO; mesh.triangles.len()], vec![[DVec3::ZERO; 3]; mesh.triangles.len()]);
+        let mut normals = Self { faces, edges, vertices: vec![DVec3::ZERO; mesh.positions.len()] };
+        normals.update(mesh, uses);
+        normals
+    }
+
+    /// The normals of the same mesh with other vertices.
+    pub fn update(&mut self, mesh: &TriMesh, uses: &[EdgeUse]) {
+        let Self { faces, edges, vertices } = self;
+        update_face_normals(faces, mesh, uses);
         for shared in uses.chunk_by(|a, b| a.edge == b.edge) {
             let sides = || shared.iter().map(|usage| usage.half_edge);
             let normal = sides().map(|side| faces[side.triangle()]).sum::<DVec3>().normalize_or_zero();
@@ -51,7 +59,7 @@ impl Pseudonormals {
                 edges[side.triangle()][side.side()] = normal;
             }
         }
-        let mut vertices = vec![DVec3::ZERO; mesh.positions.len()];
+        vertices.fill(DVec3::ZERO);
         for (t, triangle) in mesh.triangles.iter().enumerate() {
             let corners = mesh.corners(t);
             for i in 0..3 {
@@ -59,10 +67,9 @@ impl Pseudonormals {
                 vertices[triangle[i] as usize] += angle(to_next, to_last) * faces[t];
             }
         }
-        for normal in &mut vertices {
+        for normal in vertices {
             *normal = normal.normalize_or_zero();
         }
-        Self { faces, edges, vertices }
     }
 }
 
@@ -71,12 +78,15 @@ fn angle(a: DVec3, b: DVec3) -> f64 {
     math::atan2(a.cross(b).length(), a.dot(b))
 }
 
-/// Normals of all faces. A sliver gets the normal of the face across its longest edge.
-fn face_normals(mesh: &TriMesh, uses: &[EdgeUse]) -> Vec<DVec3> {
-    let mut normals: Vec<Option<DVec3>> = (0..mesh.triangles.len()).map(|t| face_normal(mesh.corners(t))).collect();
+/// Normals of all faces. A sliver gets the normal of the face across its longest edge; until then
+/// it has zero, which no other face has.
+fn update_face_normals(normals: &mut [DVec3], mesh: &TriMesh, uses: &[EdgeUse]) {
+    for (t, normal) in normals.iter_mut().enumerate() {
+        *normal = face_normal(mesh.corners(t)).unwrap_or(DVec3::ZERO);
+    }
     for _ in 0..SLIVER_ROUNDS {
         let mut taken = Vec::new();
-        for t in (0..normals.len()).filter(|&t| normals[t].is_none()) {
+        for t in (0..normals.len()).filter(|&t| normals[t] == DVec3::ZERO) {
             let triangle = mesh.triangles[t];
             let length = |edge: usize| {
                 let [a, b] = [triangle[edge], triangle[(edge + 1) % 3]].map(|v| mesh.positions[v as usize]);
@@ -87,16 +97,14 @@ fn face_normals(mesh: &TriMesh, uses: &[EdgeUse]) -> Vec<DVec3> {
             let key = [a.min(b), a.max(b)];
             let first = uses.partition_point(|usage| usage.edge < key);
             let across = uses[first..].iter().take_while(|usage| usage.edge == key);
-            taken.extend(
-                across.filter_map(|usage| normals[usage.half_edge.triangle()]).next().map(|normal| (t, normal)),
-            );
+            let mut found = across.map(|usage| normals[usage.half_edge.triangle()]);
+            taken.extend(found.find(|normal| *normal != DVec3::ZERO).map(|normal| (t, normal)));
         }
         if taken.is_empty() {
             break;
         }
         for (t, normal) in taken {
-            normals[t] = Some(normal);
+            normals[t] = normal;
         }
     }
-    normals.into_iter().map(|normal| normal.unwrap_or(DVec3::ZERO)).collect()
 }

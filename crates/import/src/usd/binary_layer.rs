@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::error::UsdError;
 use super::integer_coding::{decode_integers, decompress};
-use super::layer::{TimeSamples, UsdLayer, UsdPrim, UsdValue};
+use super::layer::{TimeSamples, UsdLayer, UsdPrim, UsdValue, keeps_samples};
 
 /// Most entries of any table or array: bounds the memory that a malformed file can claim.
 const MAX_ENTRIES: usize = 1 << 27;
@@ -259,9 +259,12 @@ impl<'a> Reader<'a> {
                 }
                 ATTRIBUTE => {
                     properties.push((path.clone(), value("default")?, Vec::new()));
+                    if fields.contains_key("connectionPaths") {
+                        properties.push((format!("{path}.connect"), value("connectionPaths")?, Vec::new()));
+                    }
                     if let Some(bits) = fields.get("timeSamples") {
-                        let transform = path.rsplit('.').next().is_some_and(|name| name.starts_with("xformOp:"));
-                        properties.push((path.clone(), UsdValue::Nothing, self.samples(tables, *bits, transform)?));
+                        let all = path.rsplit('.').next().is_some_and(keeps_samples);
+                        properties.push((path.clone(), UsdValue::Nothing, self.samples(tables, *bits, all)?));
                     }
                 }
                 RELATIONSHIP => properties.push((path.clone(), value("targetPaths")?, Vec::new())),

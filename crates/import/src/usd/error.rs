@@ -17,9 +17,6 @@ pub enum UsdError {
     /// A binary layer is malformed.
     #[error("malformed USD layer: {0}")]
     Malformed(String),
-    /// The file is a package of layers.
-    #[error("this is a USDZ package; unpack it and import the layer inside")]
-    Package,
     /// The file is not a USD layer.
     #[error("not a USD layer: expected it to start with `#usda` or `PXR-USDC`")]
     NotALayer,

@@ -57,6 +57,11 @@ pub struct UsdPrim {
     pub composed: bool,
 }
 
+/// Whether all samples of a property are kept: those of transforms and of points.
+pub(super) fn keeps_samples(name: &str) -> bool {
+    name.starts_with("xformOp:") || name == "points"
+}
+
 impl UsdPrim {
     /// Stores the samples of a property, of which the first is its value.
     pub(super) fn set_samples(&mut self, name: &str, samples: TimeSamples) {
@@ -66,7 +71,7 @@ impl UsdPrim {
         if samples.len() < 2 {
             return;
         }
-        if name.starts_with("xformOp:") || name == "points" {
+        if keeps_samples(name) {
             let mut numbers: Vec<(f64, Vec<f64>)> =
                 samples.into_iter().map(|(time, value)| (time, value.numbers().to_vec())).collect();
             numbers.retain(|(time, _)| time.is_finite());
@@ -106,8 +111,6 @@ impl UsdLayer {
             binary_layer::parse(bytes)
         } else if bytes.starts_with(b"#usda") {
             text_layer::parse(&String::from_utf8_lossy(bytes))
-        } else if bytes.starts_with(b"PK") {
-            Err(UsdError::Package)
         } else {
             Err(UsdError::NotALayer)
         }

@@ -305,7 +305,7 @@ impl Parser<'_> {
             self.metadata()?;
         }
         let name = word.trim_end_matches(".timeSamples").to_owned();
-        if value != UsdValue::Nothing && !name.ends_with(".connect") && !prim.properties.contains_key(&name) {
+        if value != UsdValue::Nothing && !prim.properties.contains_key(&name) {
             prim.properties.insert(name.clone(), value);
         }
         prim.set_samples(&name, samples);

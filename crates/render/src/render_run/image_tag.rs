@@ -62,11 +62,12 @@ pub(super) fn view_hash(scene: &Scene) -> String {
         Some(Texture::Image(file)) => Some(file),
         _ => None,
     });
+    let normal_maps = scene.solids.iter().filter_map(|solid| solid.normal_map.as_ref());
     let environment = match &scene.lights.environment {
         EnvironmentMap::Image(file) => Some(file),
         EnvironmentMap::Preset(_) => None,
     };
-    for file in textures.chain(environment).chain(&scene.render.backdrop) {
+    for file in textures.chain(normal_maps).chain(environment).chain(&scene.render.backdrop) {
         hasher.update(format!("file {}\n", file.display()).as_bytes());
         if let Ok(bytes) = sessile_input::read(file, sessile_input::MAX_IMAGE) {
             hasher.update(&bytes);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use glam::DVec3;
-use sessile_appearance::{Backdrop, Camera, DropTrack, SceneAssets, frame_drop, frame_scene};
+use sessile_appearance::{Backdrop, Camera, DropTrack, SceneAssets, frame_drop, frame_scene, moved_camera};
 use sessile_frames::names::safe_names;
 use sessile_frames::{FolderError, RunFolder, Surface, WetMap};
 use sessile_scene::types::{Follow, Scene};
@@ -158,18 +158,19 @@ impl<'a> RunRenderer<'a> {
     }
 
     fn solids_move(&self) -> bool {
-        self.scene.solids.iter().any(|solid| !solid.motion.is_empty())
+        self.world.solids().iter().any(|solid| !solid.scene().motion.is_empty() || solid.deforms())
     }
 
     /// Whether the clean view is the same in all frames.
     pub fn clean_view_is_static(&self) -> bool {
-        self.track.is_none() && !self.solids_move()
+        self.track.is_none() && self.scene.camera.motion.is_empty() && !self.solids_move()
     }
 
-    /// The camera of a frame; it moves with the drop that it follows.
+    /// The camera of a frame; it moves by its keys, or with the drop that it follows.
     fn camera_at(&self, frame: u64) -> Camera {
         let shift = self.track.as_ref().map_or(DVec3::ZERO, |drop| drop.at(frame) - drop.first());
-        Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera }
+        let camera = Camera { eye: self.camera.eye + shift, look_at: self.camera.look_at + shift, ..self.camera };
+        moved_camera(self.scene, camera, frame as f64 * self.scene.time.frame)
     }
 
     /// A notice for the user before rendering starts.

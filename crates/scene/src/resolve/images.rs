@@ -6,10 +6,24 @@ use glam::DVec3;
 
 use crate::diagnostics::Diagnostic;
 use crate::reader::Section;
-use crate::types::{AreaLight, Camera, EnvironmentMap, Lights, Render};
+use crate::resolve::solids::check_times;
+use crate::types::{AreaLight, Camera, CameraKey, EnvironmentMap, Lights, Render};
 
 pub(crate) fn check_camera(section: &Section<'_>, camera: &mut Camera) {
     check_direction(section, "position", camera.position, camera.look_at);
+    check_times(section, "motion");
+    for key in ["position", "look_at", "follow"].into_iter().filter(|key| section.has(key) && section.has("motion")) {
+        section.cx.error(
+            Diagnostic::new(&section.place_of(key), format!("`{key}` and `motion` exclude each other"))
+                .label("a camera moves by its keys alone")
+                .other(&section.place_of("motion"), "the keys")
+                .help("remove one of the two"),
+        );
+    }
+}
+
+pub(crate) fn check_camera_key(section: &Section<'_>, key: &mut CameraKey) {
+    check_direction(section, "position", section.given::<DVec3>("position"), Some(key.look_at));
 }
 
 pub(crate) fn check_area_light(section: &Section<'_>, light: &mut AreaLight) {

@@ -170,7 +170,7 @@ fn check_look(section: &Section<'_>, solid: &Solid) {
     if solid.look != Look::Glass {
         return;
     }
-    for key in ["roughness_look", "metallic"].into_iter().filter(|key| section.has(key)) {
+    for key in ["roughness_look", "metallic", "normal_map"].into_iter().filter(|key| section.has(key)) {
         section.cx.error(
             Diagnostic::new(&section.place_of(key), format!("`{key}` does not apply to look = \"glass\""))
                 .label("clear glass is smooth, and no metal; it has a `color` only")
@@ -185,7 +185,7 @@ pub(crate) fn check_deform(section: &Section<'_>) {
 }
 
 /// Records keys of `list` whose times do not increase.
-fn check_times(section: &Section<'_>, list: &'static str) {
+pub(super) fn check_times(section: &Section<'_>, list: &'static str) {
     let mut before = None;
     for inner in section.sections(list) {
         let at = inner.given::<f64>("at");

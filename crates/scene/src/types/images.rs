@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
+use super::solids::Interpolation;
 use super::words::words;
 use crate::declare::section;
 use crate::field::section_defaults;
-use crate::quantities::{ANGLE, LENGTH};
+use crate::quantities::{ANGLE, LENGTH, TIME};
 use crate::resolve;
 use crate::schema::Default::{Derived, Required, Value};
-use crate::schema::Range::{Closed, NotNegative, Open, OpenClosed, Positive};
+use crate::schema::Range::{Any, Closed, NotNegative, Open, OpenClosed, Positive};
 use crate::schema::ValueType::{
     Boolean, Color, Direction, File, Integer, IntegerPair, List, Number, OneOf, Quantity, Table as Nested, Vector, Word,
 };
@@ -122,7 +123,7 @@ pub enum EnvironmentMap {
 
 section! {
     /// `[camera]`; fields that are `None` are framed automatically.
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Camera: "[camera]" {
         /// Eye point, in m.
         pub position: Option<DVec3> = image_key(Vector(&LENGTH), Derived("automatic framing"), "eye point"),
@@ -134,6 +135,18 @@ section! {
         ),
         /// Vertical field of view, in rad.
         pub fov: f64 = image_key(Quantity(&ANGLE, Open(0.0, 180.0)), Value("\"35 deg\""), "vertical field of view"),
+        /// Keyframed positions that replace `position` and `look_at`; empty for a camera at rest.
+        pub motion: Vec<CameraKey> = image_key(
+            List(CameraKey::TABLE),
+            Derived("at rest"),
+            "positions over time, in place of `position` and `look_at`"
+        ),
+        /// How keys of `motion` are interpolated.
+        pub interpolation: Interpolation = image_key(
+            Word(Interpolation::NAMES),
+            Value("\"linear\""),
+            "between keys of `motion`: linear, or smooth (cubic)"
+        ),
         /// Drop to keep at the image center.
         pub follow: Option<Follow> = image_key(
             OneOf(&[Integer(1, u32::MAX as u64), Word(&["largest"])]),
@@ -166,6 +179,23 @@ impl Default for Camera {
     fn default() -> Self {
         section_defaults("camera")
     }
+}
+
+section! {
+    /// A key of the camera's motion, which is constant outside the keys.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CameraKey: "a key of `camera.motion`" {
+        /// Time, in s.
+        pub at: f64 = image_key(Quantity(&TIME, Any), Required("\"0 s\""), "time; times must increase"),
+        /// Eye point at that time, in m.
+        pub position: DVec3 = image_key(Vector(&LENGTH), Required("\"0 50 300 mm\""), "eye point at that time"),
+        /// Point at the image center at that time, in m.
+        pub look_at: DVec3 = image_key(
+            Vector(&LENGTH),
+            Required("\"0 0 0 mm\""),
+            "point at the image center at that time"
+        ),
+    } then resolve::images::check_camera_key
 }
 
 /// `camera.follow`.

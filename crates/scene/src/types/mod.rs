@@ -17,8 +17,8 @@ pub use emitters::{Emitter, EmitterKind, RainArea, RainSizes};
 pub(crate) use emitters::{RainBox, RainRadius};
 pub use general::{Domain, Keyed, Output, Resolution, Side, Time, WorldSettings, plane_axes};
 pub use images::{
-    AreaLight, Camera, EnvironmentMap, EnvironmentPreset, Follow, Lights, Look, Render, Sun, SurfaceColor, Texture,
-    TexturePattern, Tiling, ViewTransform,
+    AreaLight, Camera, CameraKey, EnvironmentMap, EnvironmentPreset, Follow, Lights, Look, Render, Sun, SurfaceColor,
+    Texture, TexturePattern, Tiling, ViewTransform,
 };
 #[cfg(test)]
 pub(crate) use materials::{IMAGE_OF_ADHESION, IMAGE_OF_ANGLES, IMAGE_OF_BUMPS, IMAGE_OF_FACTORS, IMAGE_OF_FRICTION};

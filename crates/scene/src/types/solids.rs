@@ -80,6 +80,12 @@ section! {
             Derived("the look's own color"),
             "texture: a built-in pattern or an image file"
         ),
+        /// Normal map, placed like the texture.
+        pub normal_map: Option<PathBuf> = image_key(
+            File("an image file"),
+            Derived("a smooth surface"),
+            "normal map (PNG, JPEG): red along u, green along v (up), blue out of the surface; placed like `texture`"
+        ),
         /// Repeats of the texture along u and v.
         pub texture_tiling: Tiling = image_key(
             TilingValue,

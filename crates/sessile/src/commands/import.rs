@@ -1,6 +1,6 @@
 //! `sessile import`: converts a 3D model to a scene.
 
-use sessile_import::{ImportError, import_model};
+use sessile_import::{ImportError, import_files};
 use sessile_output::OutputError;
 
 use crate::args::ImportArgs;
@@ -10,7 +10,7 @@ use crate::stderr;
 
 /// Converts a model file to a scene file.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
-    let done = import_model(&args.file, &args.scene, args.force).map_err(|error| match error {
+    let done = import_files(&args.files, args.fps, &args.scene, args.force).map_err(|error| match error {
         ImportError::Output(OutputError::Write { .. }) => Failure::failed(error),
         other => Failure::wrong(other),
     })?;

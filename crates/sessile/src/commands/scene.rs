@@ -52,16 +52,9 @@ fn model_instead_of_scene(path: &Path) -> String {
             super::quoted(&model)
         )
     } else {
-        let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        match ending.as_str() {
-            "ply" | "stl" => format!(
-                "a scene names it as a solid, with shape = \"mesh\" and file = \"{model}\"; `sessile scenes` lists \
-                 scenes to start from"
-            ),
-            _ => "save it as USD (.usdc), glTF (.glb) or OBJ in the program it comes from; `sessile import` creates a \
-                  scene from such a file"
-                .to_owned(),
-        }
+        "save it as USD (.usdc), glTF (.glb) or OBJ in the program it comes from; `sessile import` creates a scene from \
+         such a file"
+            .to_owned()
     };
     format!("{model} is a 3D model, not a scene: {advice}")
 }

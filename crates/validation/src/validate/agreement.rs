@@ -9,6 +9,7 @@
 mod contact;
 mod motion;
 mod plates;
+mod shaken;
 mod threshold;
 
 use sessile_frames::DropMeasures;
@@ -102,7 +103,7 @@ pub(super) fn cases() -> Vec<Case> {
             plates::rotated,
         ),
     ];
-    [at_rest, motion::cases(), in_contact].concat()
+    [at_rest, motion::cases(), in_contact, shaken::cases()].concat()
 }
 
 /// Measures of a scene's drop at rest; `scene` without model and times, `volume` in m³.

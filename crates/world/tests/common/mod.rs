@@ -70,6 +70,7 @@ pub fn solid(name: &str, shape: SolidShape) -> Solid {
         temperature: None,
         look: Look::Matte,
         texture: None,
+        normal_map: None,
         texture_tiling: Tiling([1.0; 2]),
         texture_rotation: 0.0,
         color: None,

@@ -293,7 +293,7 @@ pub(super) fn load_buffers<'a>(
 }
 
 /// The bytes of a `data:` URI; the error is what was found instead of base64.
-fn decode_data(data: &str) -> Result<Vec<u8>, String> {
+pub(super) fn decode_data(data: &str) -> Result<Vec<u8>, String> {
     let Some((kind, text)) = data.split_once(',') else { return Err("no comma".to_owned()) };
     if !kind.ends_with(";base64") {
         return Err(quote(kind.as_bytes()));

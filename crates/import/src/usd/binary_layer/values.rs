@@ -89,8 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    /// All samples of an animated transform; the first and, without its value, the last of another
-    /// attribute.
+    /// All samples of an attribute; or its first and, without its value, its second.
     pub(super) fn samples(&self, tables: &Tables, bits: u64, all: bool) -> Parsed<TimeSamples> {
         let payload = (bits & 0xffff_ffff_ffff) as usize;
         if bits >> 48 & 0xff != TIME_SAMPLES {
