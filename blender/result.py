@@ -16,11 +16,10 @@ def show(scene, folder):
         liquid = _import(scene, usd)
     for modifier in liquid.modifiers:
         if modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file:
-            # A file is read again only after its path has changed.
-            if not new:
-                modifier.cache_file.filepath = ""
-                bpy.context.view_layer.update()
             modifier.cache_file.filepath = _relative(usd)
+            if not new:
+                with bpy.context.temp_override(edit_cachefile=modifier.cache_file):
+                    bpy.ops.cachefile.reload()
             bpy.context.view_layer.update()
     fps = scene.render.fps / scene.render.fps_base
     factor = 1.0 / (fps * scene.sessile.slow_motion) * fps

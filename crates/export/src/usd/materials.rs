@@ -10,9 +10,6 @@ use crate::error::ExportError;
 use crate::materials::{LiquidParameters, SolidMaterial};
 use crate::render_assets::dry_mask;
 
-/// Roughness of the wet parts of a solid, which have a water film.
-const WET_ROUGHNESS: f32 = 0.17;
-
 impl Layer<'_> {
     /// Adds the materials of the liquid and the solids.
     pub(super) fn materials(&mut self, times: Value) -> Result<Prim, ExportError> {
@@ -78,7 +75,7 @@ impl Layer<'_> {
             let samples = file.samples(times, &wet)?;
             let fields = [("default", wet[0]), ("timeSamples", samples)];
             let mut image = texture_reader(file, "Wetness", &path, &fields, "raw")?;
-            for (name, value) in [("inputs:scale", WET_ROUGHNESS.min(dry) - dry), ("inputs:bias", dry)] {
+            for (name, value) in [("inputs:scale", solid.wet_roughness() - dry), ("inputs:bias", dry)] {
                 let value = file.vec4f_splat(value)?;
                 image.value(file, name, "float4", value);
             }

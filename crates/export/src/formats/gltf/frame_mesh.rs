@@ -1,0 +1,250 @@
+//! The liquid of a frame as a glTF file has it: coarser where it would be too large, and quantized.
+//!
+//! A frame may have [`FRAME_BYTES`], or [`DROP_BYTES`] per drop where there are many: enough for a
+//! drop on a screen. Frames that exceed it lose short edges ([`collapse_short_edges`]), relative to
+//! the size of their drop, by the same criterion in the whole run, so that a drop at rest keeps its
+//! mesh. Vertices that stay keep their positions and their normals, which come from the full
+//! surface.
+//!
+//! Positions are 16-bit integers on a lattice with one step for the whole run
+//! (KHR_mesh_quantization), so that a drop at rest does not jitter; normals have 8 bits.
+
+use std::collections::BTreeMap;
+
+use glam::{DVec3, Vec3};
+use sessile_appearance::smooth_normals;
+use sessile_frames::Surface;
+use sessile_geometry::edge_collapse::{
+    AdjacentTriangles, Collapse, Collapsible, VertexMap, collapse_short_edges, keeps_contact_line,
+};
+
+use super::document::Buffer;
+use crate::error::ExportError;
+use crate::job::Job;
+use crate::render_mesh::unit_normal;
+
+/// Largest size of a frame, in bytes.
+const FRAME_BYTES: usize = 250_000;
+
+/// Bytes of a frame per drop, where that is more.
+const DROP_BYTES: usize = 1_600;
+
+/// Factor between attempts to find the coarseness, and the number of attempts.
+const COARSER: f64 = 1.12;
+const ATTEMPTS: usize = 40;
+
+/// Largest 16-bit coordinate.
+const LARGEST: f64 = 32767.0;
+
+/// How coarse the frames of a run are: edges shorter than this times √(size of their drop) are
+/// collapsed, in √m. Zero keeps everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Coarseness(f64);
+
+/// A frame's vertices and triangles in single precision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameMesh {
+    /// Positions, in m.
+    pub positions: Vec<DVec3>,
+    /// Unit normals.
+    pub normals: Vec<Vec3>,
+    /// Drop of each vertex.
+    pub drops: Vec<u32>,
+    /// Vertices of each triangle.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// The lattice of a run's positions.
+#[derive(Clone, Copy, Debug)]
+pub struct Lattice {
+    /// Its step, in m.
+    pub step: f64,
+}
+
+impl Coarseness {
+    /// The least coarseness at which the largest frame of the run is small enough.
+    pub fn of_run(job: &Job<'_>) -> Result<Self, ExportError> {
+        let mut worst: Option<(f64, Surface)> = None;
+        for &frame in &job.source.frames {
+            job.check_stop()?;
+            let liquid = job.source.read_frame(frame)?.liquid;
+            let excess = size(liquid.positions.len(), liquid.triangles.len()) as f64 / limit(&liquid) as f64;
+            if excess > worst.as_ref().map_or(1.0, |(worst, _)| *worst) {
+                worst = Some((excess, liquid));
+            }
+        }
+        Ok(worst.map_or_else(Self::default, |(_, liquid)| Self::of_frame(&liquid)))
+    }
+
+    fn of_frame(liquid: &Surface) -> Self {
+        let largest = limit(liquid);
+        let mut shortest = 0.5 * mean_scaled_edge(liquid);
+        for _ in 0..ATTEMPTS {
+            let mesh = FrameMesh::of(liquid, Self(shortest));
+            if size(mesh.positions.len(), mesh.triangles.len()) <= largest {
+                break;
+            }
+            shortest *= COARSER;
+        }
+        Self(shortest)
+    }
+}
+
+/// Bytes of a frame of so many vertices and triangles.
+fn size(vertices: usize, triangles: usize) -> usize {
+    16 * vertices + 3 * index_bytes(vertices) * triangles
+}
+
+/// Bytes of a vertex index.
+pub fn index_bytes(vertices: usize) -> usize {
+    // 65535 restarts a primitive.
+    if vertices < 65535 { 2 } else { 4 }
+}
+
+fn limit(liquid: &Surface) -> usize {
+    let mut drops = liquid.drops.clone();
+    drops.sort_unstable();
+    drops.dedup();
+    FRAME_BYTES.max(DROP_BYTES * drops.len())
+}
+
+impl FrameMesh {
+    /// The liquid of a frame.
+    pub fn of(liquid: &Surface, coarseness: Coarseness) -> Self {
+        if liquid.triangles.is_empty() {
+            return Self::default();
+        }
+        let normals = smooth_normals(&liquid.positions, &liquid.triangles).into_iter().map(unit_normal).collect();
+        let whole = Self {
+            positions: liquid.positions.clone(),
+            normals,
+            drops: liquid.drops.clone(),
+            triangles: liquid.triangles.clone(),
+        };
+        if coarseness.0 <= 0.0 {
+            return whole;
+        }
+        let mut reduced = Reduced {
+            scaled: scaled_positions(liquid),
+            on_solid: liquid.solids.iter().map(|&solid| solid >= 0).collect(),
+            mesh: whole,
+        };
+        collapse_short_edges(&mut reduced, coarseness.0);
+        reduced.mesh
+    }
+
+    /// Whether the triangles, and the drops of the vertices, are those of another frame.
+    pub fn has_triangles_of(&self, other: &Self) -> bool {
+        self.triangles == other.triangles && self.drops == other.drops
+    }
+
+    /// Corners of the bounding box, in m.
+    pub fn bounds(&self) -> [DVec3; 2] {
+        let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let [low, high] = self.positions.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)]);
+        if low.is_finite() { [low, high] } else { [DVec3::ZERO; 2] }
+    }
+
+    /// Adds positions and normals.
+    pub fn write_vertices(&self, buffer: &mut Buffer, lattice: Lattice, center: DVec3) {
+        for position in &self.positions {
+            let [x, y, z] = lattice.quantized(*position, center);
+            for value in [x, y, z, 0] {
+                buffer.bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        for normal in &self.normals {
+            let [x, y, z] = (*normal * 127.0).round().to_array().map(|value| value as i8);
+            for value in [x, y, z, 0] {
+                buffer.bytes.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+    }
+
+    /// Adds drops and vertex indices.
+    pub fn write_triangles(&self, buffer: &mut Buffer) {
+        buffer.floats(self.drops.iter().map(|drop| *drop as f32));
+        let short = index_bytes(self.positions.len()) == 2;
+        for &vertex in self.triangles.as_flattened() {
+            if short {
+                buffer.bytes.extend_from_slice(&(vertex as u16).to_le_bytes());
+            } else {
+                buffer.bytes.extend_from_slice(&vertex.to_le_bytes());
+            }
+        }
+        buffer.pad();
+    }
+}
+
+impl Lattice {
+    /// The finest lattice on which all frames of these bounds have 16-bit coordinates.
+    pub fn of(bounds: impl Iterator<Item = [DVec3; 2]>) -> Self {
+        let extent = bounds.map(|[low, high]| (high - low).max_element()).fold(0.0, f64::max);
+        // One step is lost by rounding the center.
+        Self { step: (0.5 * extent / (LARGEST - 1.0)).max(1e-12) }
+    }
+
+    /// A point of the lattice in the middle of a box, in m.
+    pub fn center(&self, [low, high]: [DVec3; 2]) -> DVec3 {
+        (0.5 * (low + high) / self.step).round() * self.step
+    }
+
+    /// A position in steps from a center.
+    pub fn quantized(&self, position: DVec3, center: DVec3) -> [i16; 3] {
+        ((position - center) / self.step).round().to_array().map(|value| value as i16)
+    }
+}
+
+/// Positions in units in which the same edges are short for all drops: √(m · size of the drop),
+/// where the size is the root of the surface area.
+fn scaled_positions(liquid: &Surface) -> Vec<DVec3> {
+    let mut areas = BTreeMap::new();
+    for triangle in &liquid.triangles {
+        let [a, b, c] = triangle.map(|v| liquid.positions[v as usize]);
+        *areas.entry(liquid.drops[triangle[0] as usize]).or_insert(0.0) += 0.5 * (b - a).cross(c - a).length();
+    }
+    let scale = |drop: &u32| 1.0 / areas.get(drop).map_or(1.0, |area: &f64| area.sqrt().max(1e-12).sqrt());
+    liquid.positions.iter().zip(&liquid.drops).map(|(position, drop)| *position * scale(drop)).collect()
+}
+
+fn mean_scaled_edge(liquid: &Surface) -> f64 {
+    let scaled = scaled_positions(liquid);
+    let edges = liquid.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let sum: f64 = edges.map(|[a, b]| scaled[a as usize].distance(scaled[b as usize])).sum();
+    sum / (3 * liquid.triangles.len()).max(1) as f64
+}
+
+/// A frame that is being made coarser.
+struct Reduced {
+    scaled: Vec<DVec3>,
+    on_solid: Vec<bool>,
+    mesh: FrameMesh,
+}
+
+impl Collapsible for Reduced {
+    type VertexClasses = Vec<AdjacentTriangles>;
+
+    fn positions(&self) -> &[DVec3] {
+        &self.scaled
+    }
+
+    fn triangles(&self) -> &[[u32; 3]] {
+        &self.mesh.triangles
+    }
+
+    fn classify_vertices(&self) -> Self::VertexClasses {
+        AdjacentTriangles::classify(self.scaled.len(), &self.mesh.triangles, &self.on_solid)
+    }
+
+    fn allows(&self, collapse: &Collapse, classes: &Self::VertexClasses) -> bool {
+        keeps_contact_line(collapse, &self.mesh.triangles, &self.on_solid, classes)
+    }
+
+    fn renumber(&mut self, map: &VertexMap) {
+        map.compact(&mut self.scaled);
+        map.compact(&mut self.mesh.positions);
+        map.compact(&mut self.mesh.normals);
+        map.compact(&mut self.mesh.drops);
+        map.renumber(&mut self.mesh.triangles, &mut self.on_solid);
+    }
+}
