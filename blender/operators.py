@@ -38,6 +38,7 @@ class SESSILE_OT_bake(bpy.types.Operator):
         for notice in made.notices:
             self.report({"WARNING"}, notice)
         scene.sessile.estimate = made.estimate()
+        scene[result.SOLIDS] = made.solids
         self._name, self._folder = scene.name, os.path.dirname(made.path)
         run = os.path.join(self._folder, "run")
         _forget_other(made, run)

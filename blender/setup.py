@@ -33,9 +33,11 @@ def folder_of(scene):
 class Setup:
     """A scene of sessile in the cache folder."""
 
-    def __init__(self, path, inner, notices):
+    def __init__(self, path, inner, solids, notices):
         self.path = path
         """The scene file."""
+        self.solids = solids
+        """Names of the objects that are solids, in the scene's order."""
         self.notices = notices
         """What the user should know."""
         self._inner = inner
@@ -80,7 +82,8 @@ def _write(context, folder):
         file.write(inner.to_toml())
     os.replace(path + ".part", path)
     files.forget_others()
-    return Setup(path, sessile.Scene(path), notices)
+    solids = [obj.name for obj in _taking_part(context, []) if obj.sessile.role == "SOLID"]
+    return Setup(path, sessile.Scene(path), solids, notices)
 
 
 def _describe(context, files, notices):

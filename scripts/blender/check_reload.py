@@ -22,7 +22,7 @@ def main():
     for data in [*bpy.data.cache_files, *(image for image in bpy.data.images if image.source == "SEQUENCE")]:
         assert data.filepath.startswith("//"), data.filepath
     scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = 64, False
+    scene.cycles.samples, scene.cycles.use_denoising = 48, True
     scene.render.resolution_x, scene.render.resolution_y = 320, 180
     scene.render.resolution_percentage = 100
     scene.frame_set(scene.frame_end)

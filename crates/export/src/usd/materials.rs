@@ -99,7 +99,8 @@ impl Layer<'_> {
         Ok(material)
     }
 
-    /// Copies the wet maps of a solid, if it has any; frames without one refer to a dry map.
+    /// Copies the wet maps of a solid, if it has any, with a dry one where there is none yet: the
+    /// files of all frames are a sequence.
     fn wet_maps(&mut self, index: usize, solid: &SolidMaterial) -> Result<Vec<Value>, ExportError> {
         let source = self.job.source;
         if !source.has_wet_maps(index) {
@@ -107,15 +108,12 @@ impl Layer<'_> {
         }
         let mut values = Vec::new();
         for &frame in &source.frames {
-            let name = if source.has_wet_map(index, frame) {
-                let name = format!("wet/{}/{:05}.png", solid.name, source.shown(frame));
+            let name = format!("wet/{}/{:05}.png", solid.name, source.shown(frame));
+            if source.has_wet_map(index, frame) {
                 self.job.destination.copy_inside(&source.folder.wet_path(&source.solids[index], frame), &name)?;
-                name
             } else {
-                let name = "wet/dry.png".to_owned();
                 self.job.write_file(&name, &dry_mask()?)?;
-                name
-            };
+            }
             values.push(self.file.asset(&format!("./{}/{name}", self.folder)));
         }
         Ok(values)
