@@ -2,6 +2,8 @@
 
 import os
 import sys
+import time
+import types
 
 import bpy
 import numpy as np
@@ -36,8 +38,10 @@ def main():
     assert bpy.ops.sessile.estimate() == {"FINISHED"} and "memory" in settings.estimate, settings.estimate
     estimate = settings.estimate
 
+    draw_panels()
     stopped = cancel_after(scene, 5)
-    assert bpy.ops.sessile.bake() == {"FINISHED"} and settings.status == "Done", settings.status
+    draw_panels()
+    bake_modally(scene)
     assert objects <= {o.name for o in bpy.data.objects}, "an object of the file is gone"
     import sessile
 
@@ -57,6 +61,85 @@ def main():
     module.unregister()
     module.register()
     print(f"blender: installs; {len(run)} frames from {FIRST}; estimated {estimate!r}; {stopped!r}, resumed")
+
+
+class Layout:
+    """Takes what a panel draws: properties and operators that do not exist are errors."""
+
+    def __init__(self):
+        self.drawn = []
+
+    def prop(self, data, name, **_):
+        self.drawn.append((name, getattr(data, name)))
+
+    def operator(self, name, **_):
+        group, operator = name.split(".")
+        assert getattr(bpy.ops, group).__getattr__(operator).get_rna_type(), name
+
+    def box(self):
+        return self
+
+    def label(self, **_):
+        pass
+
+    def progress(self, *, factor, text):
+        assert 0.0 <= factor <= 1.0 and text, (factor, text)
+
+
+def draw_panels():
+    """Both panels draw, for every role."""
+    panel = shot.part("panel")
+    panels = [types.SimpleNamespace(layout=Layout()) for _ in range(2)]
+    panel.SESSILE_PT_scene.draw(panels[0], bpy.context)
+    assert len(panels[0].layout.drawn) >= 5
+    obj = bpy.data.objects["Table"]
+    context = types.SimpleNamespace(object=obj)
+    material = bpy.data.materials.get("Slot") or bpy.data.materials.new("Slot")
+    role, kept = obj.sessile.role, list(obj.data.materials)
+    obj.data.materials.append(material)
+    for name in ("NONE", "SOLID", "DROP", "DRIP", "PARTICLES", "RAIN"):
+        obj.sessile.role = name
+        for material.sessile.own in (False, True):
+            panel.SESSILE_PT_object.draw(panels[1], context)
+    obj.sessile.role = role
+    obj.data.materials.clear()
+    for one in kept:
+        obj.data.materials.append(one)
+
+
+def bake_modally(scene):
+    """The operator as a window drives it, by timer events: the bake goes on in the background, and ends."""
+    operators = shot.part("operators")
+    kind = operators.SESSILE_OT_bake
+
+    class Operator:
+        reports = []
+        begin, poll_job, finish, modal, _scene = kind.begin, kind.poll_job, kind.finish, kind.modal, kind._scene
+
+        def report(self, level, text):
+            self.reports.append(text)
+
+    class Windows:
+        def event_timer_remove(self, timer):
+            assert timer == "timer"
+
+    operator, seen = Operator(), []
+    context = types.SimpleNamespace(
+        scene=scene, view_layer=bpy.context.view_layer, screen=None, window_manager=Windows(),
+        evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
+    )  # fmt: skip
+    operator.begin(context)
+    operator._timer = "timer"
+    assert not kind.poll(context), "two bakes of one scene"
+    outcome = {"PASS_THROUGH"}
+    while outcome == {"PASS_THROUGH"}:
+        draw_panels()
+        seen.append(scene.sessile.progress)
+        time.sleep(0.05)
+        assert operator.modal(context, types.SimpleNamespace(type="MOUSEMOVE")) == {"PASS_THROUGH"}
+        outcome = operator.modal(context, types.SimpleNamespace(type="TIMER"))
+    assert outcome == {"FINISHED"} and scene.sessile.status == "Done" and operator.reports[-1] == "Done"
+    assert seen == sorted(seen) and len(set(seen)) > 2, seen
 
 
 def cancel_after(scene, frame):

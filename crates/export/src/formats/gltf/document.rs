@@ -274,7 +274,7 @@ impl<'a> Document<'a> {
         // that they do not extend the scene.
         let scale = if shown.from == 0 { shown.scale } else { 0.0 };
         self.nodes[node]["translation"] = json!(shown.translation);
-        self.nodes[node]["scale"] = json!([scale; 3]);
+        self.nodes[node]["scale"] = json!([scale, scale, scale]);
         if let Some(ShowTracks { times, translations, scales }) = tracks {
             self.animate(node, "translation", times, translations, "STEP");
             self.animate(node, "scale", times, scales, "STEP");
