@@ -88,14 +88,9 @@ impl Format {
         match self {
             Self::Usd | Self::Vtk | Self::Blender => Layout::FileAndFolder,
             Self::Abc | Self::Gltf | Self::Csv | Self::Parquet => Layout::File,
-            Self::Ply
-            | Self::Obj
-            | Self::Stl
-            | Self::Vdb
-            | Self::Povray
-            | Self::Mitsuba
-            | Self::Pbrt
-            | Self::Maps => Layout::Folder,
+            Self::Ply | Self::Obj | Self::Stl | Self::Vdb | Self::Povray | Self::Mitsuba | Self::Pbrt | Self::Maps => {
+                Layout::Folder
+            }
         }
     }
 

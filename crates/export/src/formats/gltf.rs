@@ -24,7 +24,9 @@ mod wet;
 use glam::DVec3;
 use serde_json::json;
 
-use self::document::{Array, BYTE, Buffer, Document, FLOAT, INDICES, SHORT, Shown, UNSIGNED_INT, UNSIGNED_SHORT, VERTICES};
+use self::document::{
+    Array, BYTE, Buffer, Document, FLOAT, INDICES, SHORT, Shown, UNSIGNED_INT, UNSIGNED_SHORT, VERTICES,
+};
 use self::frame_mesh::{Coarseness, FrameMesh, Lattice, index_bytes};
 use crate::error::ExportError;
 use crate::job::Job;

@@ -227,8 +227,7 @@ mod tests {
     /// not touch the plane leaves nothing.
     #[test]
     fn a_pyramid_has_its_heights_and_normals() {
-        let plane =
-            PlaneFrame { origin: DVec3::ZERO, u: DVec3::X, v: DVec3::Y, normal: DVec3::Z, size: [0.02, 0.02] };
+        let plane = PlaneFrame { origin: DVec3::ZERO, u: DVec3::X, v: DVec3::Y, normal: DVec3::Z, size: [0.02, 0.02] };
         let corners = [(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)].map(|(x, y)| 1e-3 * DVec3::new(x, y, 0.0));
         let mut liquid = Surface {
             positions: corners.into_iter().chain([DVec3::new(0.0, 0.0, 2e-3)]).collect(),

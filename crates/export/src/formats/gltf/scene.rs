@@ -86,8 +86,8 @@ impl Document<'_> {
             let states = self.wet_states(materials, index, buffer)?;
             let mapped = material.texture.is_some() || !states.is_empty();
             let attributes = self.solid_attributes(mesh, mapped, buffer);
-            let animation = (solid.moves() && source.frames.len() > 1)
-                .then(|| self.pose_tracks(buffer, &source.poses(index)));
+            let animation =
+                (solid.moves() && source.frames.len() > 1).then(|| self.pose_tracks(buffer, &source.poses(index)));
             let pose = solid.world_from_rest();
             if states.is_empty() {
                 let node = self.solid_node(&material.name, solid.name(), &attributes, index + 1);
