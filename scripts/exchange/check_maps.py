@@ -16,7 +16,7 @@ def main():
     (pane,) = description["panes"]
     assert (description["first_frame"], description["last_frame"]) == (run.numbers[0], run.numbers[-1])
     (width, height), size = pane["texels"], np.array(pane["size_m"])
-    checked = 0
+    checked, texel = 0, size[0] / width
     for number, frame in run:
         heights = np.array(Image.open(folder / (pane["height"] % number))).astype(np.float64)
         heights *= pane["height_of_white_m"] / 65535
@@ -32,11 +32,16 @@ def main():
             points = frame.points[frame.drops == drop["id"]]
             top = points[points[:, 2].argmax()]
             column, row = np.floor((0.5 + top[:2] * [1, -1] / size) * [width, height]).astype(int)
+            if not (0 <= column < width and 0 <= row < height):
+                continue
             around = heights[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
-            assert abs(around.max() - top[2]) < 0.05 * top[2] + 2e-6, f"drop {drop['id']}: {around.max()}, not {top[2]}"
+            # A higher drop may be beside it, and the top between two texels.
+            off = np.abs(around - top[2]).min()
+            assert off < 0.05 * top[2] + 0.2 * texel, f"drop {drop['id']} of frame {number}: {off} m off {top[2]} m"
             checked += 1
-        flat = heights == 0
-        assert np.abs(normals[flat] - [0, 0, 1]).max(initial=0) < 0.01
+        # Rims are lower than the step of the heights.
+        tilted = np.abs(normals[heights == 0] - [0, 0, 1]).max(axis=1, initial=0) > 0.01
+        assert tilted.mean() < 0.005, f"frame {number}: {tilted.mean()} of the dry texels are tilted"
         # On the upper side of a drop the normal points up the pane (v, green), on its right to the right (u, red).
         rows, columns = np.nonzero(heights > 0)
         if len(rows):

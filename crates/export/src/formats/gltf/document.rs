@@ -258,6 +258,10 @@ impl<'a> Document<'a> {
         if keys.len() == 1 {
             return None;
         }
+        if shown.until == count {
+            // An animation ends with its last key: the last frame lasts as long as the others.
+            keys.push((count as f64 / fps, shown.translation, shown.scale));
+        }
         let times = self.times(buffer, keys.iter().map(|(time, ..)| *time as f32));
         let start = buffer.len();
         buffer.floats(keys.iter().flat_map(|(_, translation, _)| *translation));
