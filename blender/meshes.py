@@ -21,7 +21,7 @@ class SetupError(Exception):
 
 
 class Shape:
-    """A solid in the first frame, and how it goes on."""
+    """A solid in the first frame, and in those after it."""
 
     def __init__(self, obj, mesh, pose):
         self.name = obj.name

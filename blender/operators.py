@@ -61,7 +61,7 @@ class SESSILE_OT_bake(bpy.types.Operator):
             self._shown = running.frames_ready
             try:
                 result.show(scene, self._folder)
-            except Exception as error:  # noqa: BLE001 - the bake goes on, and its end is shown again
+            except Exception as error:  # noqa: BLE001 - the bake continues, and its end is shown again
                 running.notices.append(f"The drops could not be shown: {error}")
 
     def finish(self):

@@ -108,7 +108,7 @@ def draw_panels():
 
 
 def bake_modally(scene):
-    """The operator as a window drives it, by timer events: the bake goes on in the background, and ends."""
+    """The operator as a window drives it, by timer events: the bake runs in the background to its end."""
     operators = shot.part("operators")
     kind = operators.SESSILE_OT_bake
 

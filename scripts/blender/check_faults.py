@@ -26,7 +26,7 @@ def main():
 
 
 def killed(scene):
-    """A simulation that is killed is reported; the next bake goes on from its checkpoint or anew."""
+    """A simulation that is killed is reported; the next bake continues from its checkpoint or begins anew."""
     message = shot.interfere(
         scene, 3, lambda job: job._process.send_signal(signal.SIGKILL), lambda: shot.refused("simulation failed", "resumes")
     )

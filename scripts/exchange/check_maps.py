@@ -27,7 +27,9 @@ def main():
         drops = [d for d in run.measures[number]["drops"] if d["on"] == "window"]
         expected = sum(d["volume"] for d in drops)
         found = heights.sum() * size.prod() / heights.size
-        assert abs(found - expected) <= 0.03 * expected, f"frame {number}: {found * 1e9:.2f} uL, not {expected * 1e9:.2f}"
+        # Drops that overlap before they merge, or reach over the rim, are counted once or in part.
+        volumes = f"frame {number}: {found * 1e9:.2f} uL, not {expected * 1e9:.2f}"
+        assert 0.94 * expected <= found <= 1.02 * expected, volumes
         for drop in drops:
             points = frame.points[frame.drops == drop["id"]]
             top = points[points[:, 2].argmax()]

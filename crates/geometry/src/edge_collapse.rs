@@ -151,8 +151,7 @@ fn keeps_orientations(collapse: &Collapse, positions: &[DVec3], triangles: &[[u3
     })
 }
 
-/// Which triangles of a closed surface that partly lies on something meet at a vertex: on the floor,
-/// or free.
+/// Which triangles meet at a vertex of a surface that partly lies on a floor: those on it, or free.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct AdjacentTriangles {
     floor: bool,
