@@ -54,6 +54,7 @@ def main():
     for key in ("drop", "solid", "velocity"):
         mesh = shot.liquid_of(scene).evaluated_get(bpy.context.evaluated_depsgraph_get()).data
         assert key in mesh.attributes, key
+    check_contact(scene)
     check_again_and_undo(scene, run)
     # Undo has replaced the data.
     place_camera(bpy.context.scene)
@@ -159,6 +160,31 @@ def check_frames(scene, run):
         fastest = np.linalg.norm(velocities, axis=1).max()
         wanted = np.linalg.norm(frame.velocities, axis=1).max() / scene.sessile.slow_motion
         assert abs(fastest - wanted) <= 1e-3 * wanted, (frame.number, fastest, wanted)
+
+
+def check_contact(scene):
+    """The faces of the drops on an opaque solid are left out; on a clear one they stay."""
+
+    def on_solids():
+        scene.frame_set(LAST)
+        mesh = shot.liquid_of(scene).evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        solids = np.empty(len(mesh.polygons), np.int32)
+        mesh.attributes["solid"].data.foreach_get("value", solids)
+        return int((solids >= 0).sum()), len(solids)
+
+    opaque, free = on_solids()
+    glass = bpy.data.materials.new("Glass")
+    if bpy.app.version < (5, 0, 0):
+        glass.use_nodes = True
+    glass.node_tree.nodes["Principled BSDF"].inputs["Transmission Weight"].default_value = 1.0
+    table = bpy.data.objects["Table"]
+    table.data.materials.append(glass)
+    assert bpy.ops.sessile.bake() == {"FINISHED"}
+    clear, whole = on_solids()
+    table.data.materials.clear()
+    assert bpy.ops.sessile.bake() == {"FINISHED"}
+    assert opaque == 0 and clear > 10 and whole == free + clear, (opaque, free, clear, whole)
+    assert on_solids() == (0, free)
 
 
 def check_again_and_undo(scene, run):
