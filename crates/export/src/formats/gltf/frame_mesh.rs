@@ -40,8 +40,8 @@ const STEPS: usize = 60;
 /// Largest 16-bit coordinate.
 const LARGEST: f64 = 32767.0;
 
-/// How coarse the frames of a run are: edges shorter than a length times √(size of their drop) are
-/// collapsed, for each of a series of lengths, in √m. None keeps everything.
+/// How coarse the frames of a run are: edges shorter than a number times [`own_length`] of their
+/// drop are collapsed, for each of a series of numbers. None keeps everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coarseness {
     first: f64,
@@ -96,7 +96,7 @@ impl Coarseness {
         Self { first, steps: STEPS }
     }
 
-    /// The shortest edge after a step, relative to √(size of the drop).
+    /// The shortest edge after a step, in lengths of its drop.
     fn shortest(self, step: usize) -> f64 {
         self.first * COARSER.powi(step as i32)
     }
@@ -196,15 +196,21 @@ impl Lattice {
     }
 }
 
-/// Positions in units in which the same edges are short for all drops: √(m · size of the drop),
-/// where the size is the root of the surface area.
+/// The length that is a short edge for a drop of a surface area (in m²) as for any other: it grows
+/// with the size to ¾, so that large drops have more triangles, and small ones enough.
+fn own_length(area: f64) -> f64 {
+    let size = area.sqrt().max(1e-12);
+    size.sqrt() * size.sqrt().sqrt()
+}
+
+/// Positions in the drops' own lengths.
 fn scaled_positions(liquid: &Surface) -> Vec<DVec3> {
-    let mut areas = BTreeMap::new();
+    let mut areas: BTreeMap<u32, f64> = BTreeMap::new();
     for triangle in &liquid.triangles {
         let [a, b, c] = triangle.map(|v| liquid.positions[v as usize]);
-        *areas.entry(liquid.drops[triangle[0] as usize]).or_insert(0.0) += 0.5 * (b - a).cross(c - a).length();
+        *areas.entry(liquid.drops[triangle[0] as usize]).or_default() += 0.5 * (b - a).cross(c - a).length();
     }
-    let scale = |drop: &u32| 1.0 / areas.get(drop).map_or(1.0, |area: &f64| area.sqrt().max(1e-12).sqrt());
+    let scale = |drop: &u32| areas.get(drop).map_or(1.0, |&area| 1.0 / own_length(area));
     liquid.positions.iter().zip(&liquid.drops).map(|(position, drop)| *position * scale(drop)).collect()
 }
 
