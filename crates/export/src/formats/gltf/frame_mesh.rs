@@ -37,6 +37,9 @@ const COARSER: f64 = 1.2;
 /// Most steps; none is left with an edge then.
 const STEPS: usize = 60;
 
+/// Newton steps towards the volumes of the drops.
+const VOLUME_STEPS: usize = 3;
+
 /// Largest 16-bit coordinate.
 const LARGEST: f64 = 32767.0;
 
@@ -129,7 +132,8 @@ impl FrameMesh {
         let mut reduced = Reduced::of(liquid);
         (0..coarseness.steps).for_each(|step| reduced.collapse(coarseness, step));
         if coarseness.steps > 0 {
-            reduced.restore_volumes(&volumes(&liquid.positions, &liquid.triangles, &liquid.drops));
+            let wanted = volumes(&liquid.positions, &liquid.triangles, &liquid.drops);
+            (0..VOLUME_STEPS).for_each(|_| reduced.restore_volumes(&wanted));
         }
         reduced.mesh
     }
