@@ -14,18 +14,21 @@ const page = `<!doctype html><link rel="icon" href="data:,"><script type="import
 <script type="module">
 import * as THREE from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 const renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
 renderer.setSize(640, 360);
 document.body.append(renderer.domElement);
 const gltf = await new GLTFLoader().loadAsync("/file.glb");
 const scene = new THREE.Scene();
 scene.background = new THREE.Color(0x8899aa);
-scene.add(gltf.scene, new THREE.HemisphereLight(0xffffff, 0x444444, 3));
+// Clear drops show what they reflect.
+scene.environment = new THREE.PMREMGenerator(renderer).fromScene(new RoomEnvironment(), 0.02).texture;
+scene.add(gltf.scene);
 const box = new THREE.Box3().setFromObject(gltf.scene);
 const size = box.getSize(new THREE.Vector3()).length();
 // A camera around everything, with the planes that three.js has by default.
 const camera = new THREE.PerspectiveCamera(35, 640 / 360, 0.001 * size);
-camera.position.copy(box.getCenter(new THREE.Vector3())).add(new THREE.Vector3(0.3, 0.4, 1.2).multiplyScalar(1.2 * size));
+camera.position.copy(box.getCenter(new THREE.Vector3())).add(new THREE.Vector3(0.3, 0.4, 1.2).multiplyScalar(0.9 * size));
 camera.lookAt(box.getCenter(new THREE.Vector3()));
 const mixer = new THREE.AnimationMixer(gltf.scene);
 gltf.animations.forEach((clip) => mixer.clipAction(clip).play());

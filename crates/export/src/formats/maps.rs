@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sessile_appearance::smooth_normals;
 use sessile_frames::{Surface, measures_file};
 use sessile_output::OutputError;
-use sessile_world::PlaneFrame;
+use sessile_world::{PlaneFrame, Solid};
 
 use crate::error::ExportError;
 use crate::job::Job;
@@ -37,7 +37,7 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let source = job.source;
     let materials = ExportMaterials::of(source)?;
     let planes: Vec<usize> =
-        source.world.solids().iter().filter(|solid| solid.plane_frame().is_some()).map(|solid| solid.index()).collect();
+        source.world.solids().iter().filter(|solid| solid.plane_frame().is_some()).map(Solid::index).collect();
     if planes.is_empty() {
         return Err(ExportError::NoPlane { folder: source.folder.root().to_owned() });
     }
@@ -121,7 +121,7 @@ fn write_maps(
         .collect();
     job.write_file(&file("height"), &encode_gray_16(&file("height"), size, &heights)?)?;
     let normals: Vec<u8> =
-        map.normals.iter().flat_map(|n| n.to_array()).map(|n| (127.5 + 127.5 * n).round() as u8).collect();
+        map.normals.iter().copied().flat_map(Vec3::to_array).map(|n| (127.5 + 127.5 * n).round() as u8).collect();
     job.write_file(&file("normal"), &encode_png(&file("normal"), size, png::ColorType::Rgb, &normals)?)
 }
 
