@@ -121,7 +121,7 @@ fn write_maps(
         .collect();
     job.write_file(&file("height"), &encode_gray_16(&file("height"), size, &heights)?)?;
     let normals: Vec<u8> =
-        map.normals.iter().copied().flat_map(Vec3::to_array).map(|n| (127.5 + 127.5 * n).round() as u8).collect();
+        map.normals.iter().flat_map(Vec3::to_array).map(|n| (127.5 + 127.5 * n).round() as u8).collect();
     job.write_file(&file("normal"), &encode_png(&file("normal"), size, png::ColorType::Rgb, &normals)?)
 }
 
