@@ -73,5 +73,5 @@ class Job:
             thread.join()
         if not self.outcome and not self.error:
             last = self._trace.strip().splitlines()[-1:] or [f"it ended with code {self._process.returncode}"]
-            self.error = f"The simulation failed: {last[0]}"
+            self.error = f"The simulation failed: {last[0]}; what is done is kept, and Bake resumes it"
         return True

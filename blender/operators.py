@@ -26,43 +26,63 @@ class SESSILE_OT_bake(bpy.types.Operator):
     def poll(cls, context):
         return current(context.scene) is None
 
+    @property
+    def _scene(self):
+        """The scene; by name, because undo replaces the data. None if it has been removed."""
+        return bpy.data.scenes.get(self._name)
+
     def begin(self, context):
         """Write the setup and start the job."""
         scene = context.scene
-        path, notices = setup.write(context)
-        for notice in notices:
+        made = setup.write(context)
+        for notice in made.notices:
             self.report({"WARNING"}, notice)
-        self._scene, self._folder = scene, os.path.dirname(path)
+        scene.sessile.estimate = made.estimate()
+        scene[result.SOLIDS] = made.solids
+        self._name, self._folder = scene.name, os.path.dirname(made.path)
         run = os.path.join(self._folder, "run")
-        _forget_other(path, run)
-        self._job = job.Job(path, run, os.path.join(self._folder, "run.usdc"))
+        _forget_other(made, run)
+        self._job = job.Job(made.path, run, os.path.join(self._folder, "run.usdc"))
         self._shown = 0
         _running[scene.name] = self._job
         scene.sessile.status, scene.sessile.progress = "Starting", 0.0
 
     def poll_job(self):
         """Show what is new."""
-        settings, running = self._scene.sessile, self._job
+        scene, running = self._scene, self._job
+        if scene is None:
+            running.cancel()
+            return
         if running.of:
-            settings.progress = running.frame / running.of
-            settings.status = f"Frame {running.frame} of {running.of}"
+            scene.sessile.progress = running.frame / running.of
+            scene.sessile.status = f"Frame {running.frame} of {running.of}"
         # Blender takes a file with one frame for one that never changes.
         if running.frames_ready != self._shown and running.frames_ready > 1:
             self._shown = running.frames_ready
-            result.show(self._scene, self._folder)
+            try:
+                result.show(scene, self._folder)
+            except Exception as error:  # noqa: BLE001 - the bake continues, and its end is shown again
+                running.notices.append(f"The drops could not be shown: {error}")
 
     def finish(self):
         """Show the result; return the operator's result."""
         self._job.wait()
+        _running.pop(self._name, None)
         self.poll_job()
-        _running.pop(self._scene.name, None)
-        settings = self._scene.sessile
+        scene = self._scene
+        if scene is None:
+            return {"CANCELLED"}
+        settings = scene.sessile
         if self._job.error:
             settings.status = "Failed"
             self.report({"ERROR"}, self._job.error)
             return {"CANCELLED"}
         stopped = self._job.outcome == "stopped"
         settings.status = f"Stopped at frame {self._job.frame}; Bake resumes" if stopped else "Done"
+        for notice in self._job.notices:
+            # The expected cost is in the panel.
+            if not notice.startswith("estimate:"):
+                self.report({"WARNING"}, notice)
         self.report({"INFO"}, settings.status)
         return {"FINISHED"}
 
@@ -72,7 +92,6 @@ class SESSILE_OT_bake(bpy.types.Operator):
         except Exception as error:  # noqa: BLE001 - shown to the user
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._job.wait()
         return self.finish()
 
     def invoke(self, context, event):
@@ -90,13 +109,37 @@ class SESSILE_OT_bake(bpy.types.Operator):
     def modal(self, context, event):
         kind = event.type
         if kind == "TIMER":
-            self.poll_job()
             for area in context.screen.areas if context.screen else ():
                 area.tag_redraw()
-            if not self._job.running:
+            if self._job.running:
+                self.poll_job()
+            else:
                 context.window_manager.event_timer_remove(self._timer)
-                return self.finish()
+                outcome = self.finish()
+                # The drops are a step of their own for undo.
+                bpy.ops.ed.undo_push(message="Bake Drops")
+                return outcome
         return {"PASS_THROUGH"}
+
+
+class SESSILE_OT_estimate(bpy.types.Operator):
+    """Say how long a bake would take, and how much memory and disk space"""
+
+    bl_idname = "sessile.estimate"
+    bl_label = "Estimate"
+
+    @classmethod
+    def poll(cls, context):
+        return current(context.scene) is None
+
+    def execute(self, context):
+        try:
+            context.scene.sessile.estimate = setup.write(context).estimate()
+        except Exception as error:  # noqa: BLE001 - shown to the user
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, context.scene.sessile.estimate)
+        return {"FINISHED"}
 
 
 class SESSILE_OT_cancel(bpy.types.Operator):
@@ -135,7 +178,7 @@ class SESSILE_OT_clear(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _forget_other(scene, run):
+def _forget_other(made, run):
     """Remove the run of another setup, which cannot be resumed."""
     import sessile
 
@@ -143,14 +186,14 @@ def _forget_other(scene, run):
     if not os.path.exists(stored):
         return
     try:
-        same = sessile.Scene(stored).to_toml() == sessile.Scene(scene).to_toml()
+        same = sessile.Scene(stored).to_toml() == made.text
     except ValueError:
         same = False
     if not same:
         shutil.rmtree(run)
 
 
-_CLASSES = (SESSILE_OT_bake, SESSILE_OT_cancel, SESSILE_OT_clear)
+_CLASSES = (SESSILE_OT_bake, SESSILE_OT_estimate, SESSILE_OT_cancel, SESSILE_OT_clear)
 
 
 def register():

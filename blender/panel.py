@@ -18,7 +18,10 @@ class SESSILE_PT_scene(bpy.types.Panel):
         for name in ("model", "liquid", "resolution", "slow_motion", "seed", "folder"):
             layout.prop(settings, name)
         layout.label(text=f"Frames {context.scene.frame_start} to {context.scene.frame_end}")
+        if settings.estimate:
+            layout.label(text=settings.estimate, icon="TIME")
         if operators.current(context.scene) is None:
+            layout.operator("sessile.estimate", icon="TIME")
             layout.operator("sessile.bake", icon="PHYSICS")
             layout.operator("sessile.clear", icon="TRASH")
         else:
@@ -44,9 +47,15 @@ class SESSILE_PT_object(bpy.types.Panel):
         layout.use_property_split = True
         layout.prop(settings, "role")
         if settings.role == "SOLID":
-            layout.prop(settings, "custom")
-            for name in ("advancing", "receding") if settings.custom else ("material",):
-                layout.prop(settings, name)
+            _draw_wetting(layout, settings)
+            for slot in context.object.material_slots:
+                if slot.material is not None:
+                    box = layout.box()
+                    box.prop(slot.material.sessile, "own", text=f"{slot.material.name}: Own Wetting")
+                    if slot.material.sessile.own:
+                        _draw_wetting(box, slot.material.sessile)
+        elif settings.role == "PARTICLES":
+            layout.prop(settings, "radius")
         elif settings.role == "DROP" and context.object.type != "MESH":
             layout.prop(settings, "radius")
         elif settings.role == "DRIP":
@@ -55,6 +64,12 @@ class SESSILE_PT_object(bpy.types.Panel):
         elif settings.role == "RAIN":
             layout.prop(settings, "over")
             layout.prop(settings, "rate")
+
+
+def _draw_wetting(layout, settings):
+    layout.prop(settings, "custom")
+    for name in ("advancing", "receding") if settings.custom else ("material",):
+        layout.prop(settings, name)
 
 
 _CLASSES = (SESSILE_PT_scene, SESSILE_PT_object)

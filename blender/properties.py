@@ -7,6 +7,7 @@ ROLES = [
     ("SOLID", "Solid", "Water wets it"),
     ("DROP", "Drop", "Liquid at the start: the volume of this mesh, or a sphere of an empty's size"),
     ("DRIP", "Drip", "Drops fall from this point, one after another"),
+    ("PARTICLES", "Particles", "Every particle of this object's particle systems is a drop that flies on from its birth"),
     ("RAIN", "Rain", "Rain on the solid that is named"),
 ]
 
@@ -29,10 +30,9 @@ def _presets(kind):
     return _items[kind]
 
 
-class SessileObject(bpy.types.PropertyGroup):
-    """Settings of an object."""
+class Wetting:
+    """Properties that say how water wets something."""
 
-    role: bpy.props.EnumProperty(name="Role", items=ROLES, default="NONE")
     material: bpy.props.EnumProperty(name="Wetting", items=lambda self, context: _presets("material"))
     custom: bpy.props.BoolProperty(name="Own Angles", description="Set the contact angles instead of a preset")
     advancing: bpy.props.FloatProperty(
@@ -41,6 +41,18 @@ class SessileObject(bpy.types.PropertyGroup):
     receding: bpy.props.FloatProperty(
         name="Receding", subtype="ANGLE", default=1.396, min=0.02, max=3.1, description="Receding contact angle"
     )
+
+
+class SessileMaterial(Wetting, bpy.types.PropertyGroup):
+    """Settings of a material: wetting of its slots, where it differs from that of the object."""
+
+    own: bpy.props.BoolProperty(name="Own Wetting", description="Faces of this material have a wetting of their own")
+
+
+class SessileObject(Wetting, bpy.types.PropertyGroup):
+    """Settings of an object."""
+
+    role: bpy.props.EnumProperty(name="Role", items=ROLES, default="NONE")
     radius: bpy.props.FloatProperty(
         name="Drop Radius", subtype="DISTANCE", default=0.001, min=1e-5, max=0.1, precision=5
     )
@@ -69,23 +81,25 @@ class SessileScene(bpy.types.PropertyGroup):
         name="Cache", subtype="DIR_PATH", default="", description="Default: a folder beside the .blend file"
     )
     seed: bpy.props.IntProperty(name="Seed", default=1, min=0)
+    estimate: bpy.props.StringProperty(options={"SKIP_SAVE"})
     status: bpy.props.StringProperty(options={"SKIP_SAVE"})
     progress: bpy.props.FloatProperty(options={"SKIP_SAVE"}, min=0.0, max=1.0)
 
 
-_CLASSES = (SessileObject, SessileScene)
+_CLASSES = (SessileMaterial, SessileObject, SessileScene)
 
 
 def register():
     """Called by Blender."""
     for one in _CLASSES:
         bpy.utils.register_class(one)
+    bpy.types.Material.sessile = bpy.props.PointerProperty(type=SessileMaterial)
     bpy.types.Object.sessile = bpy.props.PointerProperty(type=SessileObject)
     bpy.types.Scene.sessile = bpy.props.PointerProperty(type=SessileScene)
 
 
 def unregister():
     """Called by Blender."""
-    del bpy.types.Scene.sessile, bpy.types.Object.sessile
+    del bpy.types.Scene.sessile, bpy.types.Object.sessile, bpy.types.Material.sessile
     for one in reversed(_CLASSES):
         bpy.utils.unregister_class(one)

@@ -6,6 +6,9 @@ import bpy
 
 LIQUID = "Sessile Liquid"
 
+SOLIDS = "sessile_solids"
+"""Property of a scene: the objects that are solids, in their order in the run."""
+
 
 def show(scene, folder):
     """Create or refresh the liquid of a scene from the USD file in its cache folder; return the object."""
@@ -16,16 +19,16 @@ def show(scene, folder):
         liquid = _import(scene, usd)
     for modifier in liquid.modifiers:
         if modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file:
-            # A file is read again only after its path has changed.
-            if not new:
-                modifier.cache_file.filepath = ""
-                bpy.context.view_layer.update()
             modifier.cache_file.filepath = _relative(usd)
+            if not new:
+                with bpy.context.temp_override(edit_cachefile=modifier.cache_file):
+                    bpy.ops.cachefile.reload()
             bpy.context.view_layer.update()
     fps = scene.render.fps / scene.render.fps_base
     factor = 1.0 / (fps * scene.sessile.slow_motion) * fps
     group = liquid.modifiers["Film Velocity"].node_group
     group.nodes["Scale"].inputs["Scale"].default_value = factor
+    _contact_nodes(liquid.modifiers["Contact with Solids"].node_group, _clear_solids(scene))
     _wet_maps(scene, folder)
     return liquid
 
@@ -65,6 +68,9 @@ def _import(scene, usd):
     liquid.data.materials.clear()
     liquid.data.materials.append(_water())
     liquid.modifiers.new("Film Velocity", "NODES").node_group = _velocity_group()
+    contact = _new_group("Sessile Contact")
+    _contact_nodes(contact, [])
+    liquid.modifiers.new("Contact with Solids", "NODES").node_group = contact
     return liquid
 
 
@@ -83,11 +89,65 @@ def _water():
     return material
 
 
-def _velocity_group():
-    """Velocities in meters per second of the film, for motion blur; and smooth shading."""
-    group = bpy.data.node_groups.new("Sessile Film Velocity", "GeometryNodeTree")
+def _new_group(name):
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    return group
+
+
+def _clear_solids(scene):
+    """Indices of the solids that light passes: those whose material has transmission."""
+    clear = []
+    for index, name in enumerate(scene.get(SOLIDS, [])):
+        obj = scene.objects.get(name)
+        if obj is None:
+            continue
+        shaders = [n for m in obj.data.materials if m and m.node_tree for n in m.node_tree.nodes]
+        passes = (n.inputs["Transmission Weight"].default_value for n in shaders if n.type == "BSDF_PRINCIPLED")
+        if any(n.type in {"BSDF_GLASS", "BSDF_TRANSPARENT", "BSDF_REFRACTION"} for n in shaders) or any(
+            weight > 0.5 for weight in passes
+        ):
+            clear.append(index)
+    return clear
+
+
+def _contact_nodes(group, clear):
+    """Nodes that remove the faces on opaque solids.
+
+    Light in the liquid then reaches the solid directly; with the faces there would be a layer of air in between.
+    """
+    nodes, links = group.nodes, group.links
+    nodes.clear()
+    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
+    solid = nodes.new("GeometryNodeInputNamedAttribute")
+    solid.data_type = "INT"
+    solid.inputs["Name"].default_value = "solid"
+
+    def compare(operation, number):
+        node = nodes.new("FunctionNodeCompare")
+        node.data_type, node.operation = "INT", operation
+        first, second = (s for s in node.inputs if s.type == "INT")
+        links.new(next(s for s in solid.outputs if s.type == "INT"), first)
+        second.default_value = number
+        return node.outputs[0]
+
+    chosen = compare("GREATER_EQUAL", 0)
+    for index in clear:
+        both = nodes.new("FunctionNodeBooleanMath")
+        links.new(chosen, both.inputs[0])
+        links.new(compare("NOT_EQUAL", index), both.inputs[1])
+        chosen = both.outputs[0]
+    cut = nodes.new("GeometryNodeDeleteGeometry")
+    cut.domain, cut.mode = "FACE", "ONLY_FACE"
+    links.new(begin.outputs[0], cut.inputs[0])
+    links.new(chosen, cut.inputs["Selection"])
+    links.new(cut.outputs[0], end.inputs[0])
+
+
+def _velocity_group():
+    """Velocities in meters per second of the film, for motion blur; and smooth shading."""
+    group = _new_group("Sessile Film Velocity")
     nodes, links = group.nodes, group.links
     begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
     velocity = nodes.new("GeometryNodeInputNamedAttribute")

@@ -9,15 +9,14 @@ import os
 import bpy
 import mathutils
 
-TURN = mathutils.Matrix(((1, 0, 0, 0), (0, 0, 1, 0), (0, -1, 0, 0), (0, 0, 0, 1)))
-"""From z up to y up."""
+from . import meshes, particles, slots
+from .meshes import SetupError
 
 STILL = 1e-6
 """Changes below this, in m and rad, are rest."""
 
-
-class SetupError(Exception):
-    """The user must change something first."""
+LEAST_FRAMES = 1
+"""Frames after the first."""
 
 
 def folder_of(scene):
@@ -31,41 +30,78 @@ def folder_of(scene):
     return os.path.join(os.path.dirname(bpy.data.filepath), f"{stem}_sessile", bpy.path.clean_name(scene.name))
 
 
+class Setup:
+    """A scene of sessile in the cache folder."""
+
+    def __init__(self, path, inner, solids, notices):
+        self.path = path
+        """The scene file."""
+        self.solids = solids
+        """Names of the objects that are solids, in the scene's order."""
+        self.notices = notices
+        """What the user should know."""
+        self._inner = inner
+
+    @property
+    def text(self):
+        """The scene, complete."""
+        return self._inner.to_toml()
+
+    def estimate(self):
+        """Expected time, memory and disk space in words."""
+        cost = self._inner.estimate()
+        return f"about {_duration(cost['seconds'])}, {_size(cost['memory'])} memory, {_size(cost['disk'])} on disk"
+
+
 def write(context):
-    """Write `scene.toml` and the meshes to the cache folder; return the file's path and what to tell the user."""
+    """Write `scene.toml` and the meshes to the cache folder.
+
+    Files that are there stay until all of the new ones are complete.
+    """
+    folder = folder_of(context.scene)
+    try:
+        return _write(context, folder)
+    except OSError as error:
+        raise SetupError(f"Cannot write to the cache folder: {error.strerror}: {error.filename or folder}") from error
+
+
+def _write(context, folder):
     import sessile
 
     scene = context.scene
-    folder = folder_of(scene)
-    os.makedirs(os.path.join(folder, "meshes"), exist_ok=True)
+    files = meshes.Files(folder)
     notices = []
     current = scene.frame_current
     try:
-        description = _describe(context, folder, notices)
+        description = _describe(context, files, notices)
     finally:
         scene.frame_set(current)
+    inner = sessile.Scene(description, folder=folder)
     path = os.path.join(folder, "scene.toml")
-    text = sessile.Scene(description, folder=folder).to_toml()
     with open(path + ".part", "w", encoding="utf-8") as file:
-        file.write(text)
+        file.write(inner.to_toml())
     os.replace(path + ".part", path)
-    return path, notices
+    files.forget_others()
+    solids = [obj.name for obj in _taking_part(context, []) if obj.sessile.role == "SOLID"]
+    return Setup(path, sessile.Scene(path), solids, notices)
 
 
-def _describe(context, folder, notices):
+def _describe(context, files, notices):
     scene = context.scene
     settings = scene.sessile
     fps = scene.render.fps / scene.render.fps_base
     frames = scene.frame_end - scene.frame_start
-    if frames < 1:
+    if frames < LEAST_FRAMES:
         raise SetupError("The frame range of the scene has one frame: an animation needs two or more")
+    if scene.frame_start < 0:
+        raise SetupError("The frame range of the scene starts before frame 0: files are numbered from 0")
     unit = scene.unit_settings.scale_length
     gravity = _y_up(scene.gravity) if scene.use_gravity else mathutils.Vector((0, 0, 0))
     description = {
         "title": scene.name,
         "model": settings.model,
         "seed": settings.seed,
-        "time": {"frames": frames, "fps": fps * settings.slow_motion, "start_frame": max(0, scene.frame_start)},
+        "time": {"frames": frames, "fps": fps * settings.slow_motion, "start_frame": scene.frame_start},
         "render": {"fps": min(max(fps, 0.1), 1000.0)},
         "liquid": {"preset": settings.liquid},
         "world": {"gravity": _vector(gravity, "m/s^2")},
@@ -75,166 +111,133 @@ def _describe(context, folder, notices):
         "drops": [],
         "emitters": [],
     }
-    taking_part = [o for o in scene.objects if o.sessile.role != "NONE" and not o.hide_render]
-    poses = _poses(scene, [o for o in taking_part if o.sessile.role == "SOLID"], unit)
+    taking_part = _taking_part(context, notices)
+    by_role = {role: [o for o in taking_part if o.sessile.role == role] for role in ("SOLID", "PARTICLES")}
+    names = _names(by_role["SOLID"])
+    _add_solids(description, context, by_role["SOLID"], names, files, unit, notices)
+    births = particles.drops(context, by_role["PARTICLES"], unit, settings.slow_motion) if by_role["PARTICLES"] else {}
     for obj in taking_part:
-        _ADD[obj.sessile.role](description, context, obj, folder, unit, poses.get(obj.name), notices)
-    if not description["solids"] and not description["drops"]:
+        if obj.sessile.role == "PARTICLES":
+            _add_particles(description, obj, births[obj.name])
+        elif obj.sessile.role in _ADD:
+            _ADD[obj.sessile.role](description, context, obj, names, files, unit)
+    if not description["solids"] and not description["drops"] and not description["emitters"]:
         raise SetupError("No object takes part: set the role of an object to Solid or Drop in the Sessile tab")
     if not description["drops"] and not description["emitters"]:
-        raise SetupError("There is no liquid: set the role of an object to Drop, Drip or Rain")
+        raise SetupError("There is no liquid: set the role of an object to Drop, Drip, Particles or Rain")
     return {key: value for key, value in description.items() if value not in ({}, [])}
 
 
-def _poses(scene, objects, unit):
-    """World matrices of the objects in every frame, in meters, y up; evaluated in the first frame at the end."""
-    scale = mathutils.Matrix.Scale(unit, 4)
-    found = {obj.name: [] for obj in objects}
-    for frame in range(scene.frame_start, scene.frame_end + 1):
-        scene.frame_set(frame)
-        for obj in objects:
-            found[obj.name].append(TURN @ scale @ obj.matrix_world)
-    scene.frame_set(scene.frame_start)
+def _taking_part(context, notices):
+    """Objects with a role that renders show."""
+    found = []
+    for obj in context.scene.objects:
+        if obj.sessile.role == "NONE" or obj.hide_render:
+            continue
+        if obj.name not in context.view_layer.objects:
+            notices.append(f"{obj.name} is left out: it is not in the view layer")
+            continue
+        found.append(obj)
     return found
 
 
-def _add_solid(description, context, obj, folder, unit, poses, notices):
-    if obj.type not in {"MESH", "CURVE", "SURFACE", "META", "FONT"}:
-        raise SetupError(f"{obj.name} cannot be a solid: it has no surface")
-    name = _material(description, obj)
-    file = os.path.join("meshes", bpy.path.clean_name(obj.name) + ".obj")
-    origin = poses[0].translation.copy()
-    topology = _write_mesh(context, obj, os.path.join(folder, file), poses[0], origin)
-    solid = {"name": obj.name, "material": name, "shape": "mesh", "file": file, "scale": 1, "move": _vector(origin, "m")}
+def _names(objects):
+    """Names of solids by those of objects: of characters that a scene file admits."""
+    names = {}
+    for obj in objects:
+        stem = "".join(c if c.isalnum() or c in " _-." else "_" for c in obj.name).strip()[:60] or "solid"
+        name, number = stem, 2
+        while name in names.values():
+            name, number = f"{stem[:56]}-{number}", number + 1
+        names[obj.name] = name
+    return names
+
+
+def _add_solids(description, context, objects, names, files, unit, notices):
+    for obj in objects:
+        if obj.type not in {"MESH", "CURVE", "SURFACE", "META", "FONT"}:
+            raise SetupError(f"{obj.name} cannot be a solid: it has no surface")
+    shapes = meshes.shapes(context, objects, unit)
+    deforming = [obj for obj in objects if not shapes[obj.name].is_rigid]
+    if deforming and description["model"] == "volume":
+        raise SetupError(
+            f"{deforming[0].name} changes its shape or size, which the volume model does not simulate: choose the "
+            "droplet or surface model"
+        )
+    samples = meshes.samples(context, deforming, shapes, files)
     rate = description["time"]["fps"]
-    if _deforms(context, obj) or not _is_rigid(poses):
-        solid["deform"] = _samples(context, obj, folder, poses, origin, topology, rate)
-    else:
-        motion = _keys(poses, origin, rate)
-        if motion:
-            solid["motion"] = motion
-            solid["interpolation"] = "smooth"
-    description["solids"].append(solid)
+    for obj in objects:
+        shape = shapes[obj.name]
+        solid = {
+            "name": names[obj.name],
+            "material": slots.wetting(obj, shape, description, files, notices),
+            "shape": "mesh",
+            "file": files.add(obj.name, "obj", shape.obj()),
+            "scale": 1,
+            "move": _vector(shape.origin, "m"),
+        }
+        if obj in deforming:
+            solid["deform"] = [{"at": f"{k / rate!r} s", "file": file} for k, file in enumerate(samples[obj.name])]
+        else:
+            motion = _keys(shape.poses, mathutils.Vector(shape.origin), rate)
+            if motion:
+                solid["motion"], solid["interpolation"] = motion, "smooth"
+        if shape.uvs is None:
+            notices.append(f"{obj.name} has no UV map: it has no wet map in Blender")
+        description["solids"].append(solid)
 
 
-def _material(description, obj):
-    settings = obj.sessile
-    if not settings.custom:
-        return settings.material
-    if settings.receding > settings.advancing:
-        raise SetupError(f"{obj.name}: the receding angle must not exceed the advancing angle")
-    name = f"{obj.name} wetting"
-    angles = {key: f"{math.degrees(getattr(settings, key)):.4f} deg" for key in ("advancing", "receding")}
-    description["materials"][name] = angles
-    return name
-
-
-def _add_drop(description, context, obj, folder, unit, poses, notices):
-    del poses, notices
-    place = TURN @ mathutils.Matrix.Scale(unit, 4) @ obj.matrix_world
+def _add_drop(description, context, obj, names, files, unit):
+    del names
+    pose = meshes.pose_of(obj, unit)
     if obj.type == "MESH":
-        file = os.path.join("meshes", bpy.path.clean_name(obj.name) + ".obj")
-        origin = place.translation.copy()
-        _write_mesh(context, obj, os.path.join(folder, file), place, origin)
-        description["drops"].append({"shape": "mesh", "file": file, "scale": 1, "move": _vector(origin, "m")})
+        with meshes.evaluated(context, obj) as mesh:
+            shape = meshes.Shape(obj, mesh, pose)
+        file = files.add(obj.name, "obj", shape.obj())
+        description["drops"].append({"shape": "mesh", "file": file, "scale": 1, "move": _vector(shape.origin, "m")})
     else:
-        sphere = {"shape": "sphere", "center": _vector(place.translation, "m"), "radius": f"{obj.sessile.radius!r} m"}
+        sphere = {"shape": "sphere", "center": _vector(pose.translation, "m"), "radius": f"{obj.sessile.radius!r} m"}
         description["drops"].append(sphere)
 
 
-def _add_drip(description, context, obj, folder, unit, poses, notices):
-    del context, folder, poses, notices
-    place = TURN @ mathutils.Matrix.Scale(unit, 4) @ obj.matrix_world
+def _add_drip(description, context, obj, names, files, unit):
+    del context, names, files
     settings = obj.sessile
     description["emitters"].append(
         {
             "kind": "drip",
-            "at": _vector(place.translation, "m"),
+            "at": _vector(meshes.pose_of(obj, unit).translation, "m"),
             "radius": f"{settings.radius!r} m",
             "every": f"{settings.every!r} s",
         }
     )
 
 
-def _add_rain(description, context, obj, folder, unit, poses, notices):
-    del context, folder, unit, poses, notices
+def _add_particles(description, obj, births):
+    if not obj.particle_systems:
+        raise SetupError(f"{obj.name} has no particle system: add one, or choose another role")
+    rate = description["time"]["fps"]
+    for frames, place, velocity, factor in births:
+        radius = f"{max(factor * obj.sessile.radius, 1e-6)!r} m"
+        place, velocity = _vector(_y_up(place), "m"), _vector(_y_up(velocity), "m/s")
+        if frames <= 0.0:
+            description["drops"].append({"shape": "sphere", "center": place, "radius": radius, "velocity": velocity})
+            continue
+        start = frames / rate
+        drip = {"kind": "drip", "at": place, "radius": radius, "velocity": velocity, "every": "1000 s"}
+        description["emitters"].append({**drip, "start": f"{start!r} s", "stop": f"{start + 0.5 / rate!r} s"})
+
+
+def _add_rain(description, context, obj, names, files, unit):
+    del context, files, unit
     target = obj.sessile.over
-    if target is None or target.sessile.role != "SOLID":
+    if target is None or target.name not in names:
         raise SetupError(f"{obj.name}: choose the solid that it rains on")
-    description["emitters"].append({"kind": "rain", "over": target.name, "rate": f"{obj.sessile.rate!r} mm/h"})
+    rain = {"kind": "rain", "over": names[target.name], "rate": f"{obj.sessile.rate!r} mm/h"}
+    description["emitters"].append(rain)
 
 
-_ADD = {"SOLID": _add_solid, "DROP": _add_drop, "DRIP": _add_drip, "RAIN": _add_rain}
-
-
-def _samples(context, obj, folder, poses, origin, topology, rate):
-    """Write the evaluated mesh of every frame, in place; return the keys of `deform`."""
-    scene = context.scene
-    stem = bpy.path.clean_name(obj.name)
-    keys = []
-    for k, pose in enumerate(poses):
-        scene.frame_set(scene.frame_start + k)
-        file = os.path.join("meshes", f"{stem}.{k:05}.obj")
-        _write_mesh(context, obj, os.path.join(folder, file), pose, origin, topology)
-        keys.append({"at": f"{k / rate!r} s", "file": file})
-    scene.frame_set(scene.frame_start)
-    return keys
-
-
-def _topology(mesh):
-    """Number of vertices, and the polygons' corners."""
-    corners = [0] * len(mesh.loops)
-    mesh.loops.foreach_get("vertex_index", corners)
-    sizes = [0] * len(mesh.polygons)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    return len(mesh.vertices), corners, sizes
-
-
-def _write_mesh(context, obj, path, pose, origin, first=None):
-    """Write the evaluated mesh as OBJ, relative to `origin`, with texture coordinates.
-
-    Return its topology and triangles. Those of the `first` frame are used in the others, because Blender divides
-    polygons by their shape.
-    """
-    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
-    mesh = evaluated.to_mesh()
-    try:
-        mesh.calc_loop_triangles()
-        if not mesh.loop_triangles:
-            raise SetupError(f"{obj.name} has no faces")
-        topology = _topology(mesh)
-        if first and topology != first[0]:
-            frame = context.scene.frame_current
-            raise SetupError(
-                f"{obj.name} changes its topology in frame {frame} ({topology[0]} vertices, {first[0][0]} in the first): "
-                "a solid needs the same faces in all frames; disable modifiers that add or remove faces over time"
-            )
-        triangles = [list(zip(triangle.vertices, triangle.loops)) for triangle in mesh.loop_triangles]
-        triangles = first[1] if first else triangles
-        flip = pose.determinant() < 0
-        coordinates = mesh.uv_layers.active.data if mesh.uv_layers.active else None
-        lines = []
-        for vertex in mesh.vertices:
-            lines.append("v %.9g %.9g %.9g" % tuple((pose @ vertex.co) - origin))
-        if coordinates:
-            lines += ["vt %.9g %.9g" % tuple(corner.uv) for corner in coordinates]
-        for corners in triangles:
-            corners = corners[::-1] if flip else corners
-            lines.append("f " + " ".join(f"{v + 1}/{k + 1}" if coordinates else f"{v + 1}" for v, k in corners))
-    finally:
-        evaluated.to_mesh_clear()
-    with open(path + ".part", "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    os.replace(path + ".part", path)
-    return topology, triangles
-
-
-def _is_rigid(poses):
-    """Whether the poses differ by rotations and translations alone."""
-    first = poses[0].inverted_safe()
-    rotations = ((pose @ first).to_3x3() for pose in poses)
-    unit = mathutils.Matrix.Identity(3)
-    return all(abs(entry) <= 1e-4 for r in rotations for row in (r @ r.transposed() - unit) for entry in row)
+_ADD = {"DROP": _add_drop, "DRIP": _add_drip, "RAIN": _add_rain}
 
 
 def _keys(poses, origin, rate):
@@ -243,8 +246,7 @@ def _keys(poses, origin, rate):
     keys, before, moves = [], mathutils.Euler((0, 0, 0)), False
     for frame, pose in enumerate(poses):
         moved = pose @ first
-        rotation = moved.to_3x3()
-        angles = rotation.to_euler("XYZ", before)
+        angles = moved.to_3x3().to_euler("XYZ", before)
         shift = moved @ origin - origin
         moves = moves or shift.length > STILL or max(abs(angle) for angle in angles) > STILL
         before = angles
@@ -259,25 +261,18 @@ def _keys(poses, origin, rate):
     return keys if moves else []
 
 
-def _deforms(context, obj):
-    """Whether the mesh itself changes between the first, the middle and the last frame."""
-    scene = context.scene
-    shapes = []
-    for frame in (scene.frame_start, (scene.frame_start + scene.frame_end) // 2, scene.frame_end):
-        scene.frame_set(frame)
-        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
-        mesh = evaluated.to_mesh()
-        shapes.append([tuple(vertex.co) for vertex in mesh.vertices])
-        evaluated.to_mesh_clear()
-    scene.frame_set(scene.frame_start)
-    size = max(obj.dimensions) or 1.0
-    first = shapes[0]
-    for other in shapes[1:]:
-        if len(other) != len(first):
-            return True
-        if any(math.dist(a, b) > 1e-5 * size for a, b in zip(first, other)):
-            return True
-    return False
+def _duration(seconds):
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{max(seconds, 1.0):.0f} s"
+
+
+def _size(size):
+    for factor, unit in ((1e9, "GB"), (1e6, "MB")):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size / 1e3:.0f} kB"
 
 
 def _y_up(v):

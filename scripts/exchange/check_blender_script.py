@@ -27,6 +27,29 @@ def render(scene, path):
     return pixels(path)
 
 
+def check_saved_file(script, blend, settings):
+    """In a saved file a collection is added, and nothing else changes."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    bpy.ops.wm.save_as_mainfile(filepath=blend)
+    scene = bpy.context.scene
+
+    def state():
+        render = scene.render
+        return (
+            scene.camera, scene.world, scene.frame_start, scene.frame_end, render.fps, render.resolution_x, render.engine,
+            scene.view_settings.view_transform, scene.view_settings.exposure,
+        )  # fmt: skip
+
+    before, objects, scenes = state(), {o.name for o in scene.objects}, len(bpy.data.scenes)
+    runpy.run_path(script, run_name="__main__")
+    assert state() == before and len(bpy.data.scenes) == scenes, (before, state())
+    added = {o.name for o in scene.objects} - objects
+    assert objects <= {o.name for o in scene.objects} and any(name.startswith("Liquid") for name in added), added
+    assert any(c.name.startswith(settings["title"][:40]) for c in scene.collection.children)
+    lights = [c for c in scene.collection.children_recursive if c.name.split(".")[0].endswith(" lights")]
+    assert lights and all(c.hide_render for c in lights), "the lights of the run are on"
+
+
 def main():
     run, script, picture = Run(sys.argv[1]), sys.argv[2], sys.argv[3]
     warnings.simplefilter("error", DeprecationWarning)
@@ -74,6 +97,7 @@ def main():
     assert inside.any(), "no drop is in the image"
     near, far = change[inside].mean(), np.median(change[~inside])
     assert near > 2 * far + 0.002, f"drops change their pixels by {near}, others change by {far}"
+    check_saved_file(script, picture.replace(".png", ".blend"), settings)
     print(f"blender: the script runs and renders; drops change their pixels by {near:.3f}, others by {far:.3f}")
 
 

@@ -30,6 +30,25 @@ def validate(path):
     return len(validators) if not isinstance(validators, str) else validators
 
 
+def check_points(stage, run):
+    """The drops as points have the ids, places and sizes of the measures."""
+    points = UsdGeom.Points(stage.GetPrimAtPath("/World/Drops"))
+    assert points.GetPurposeAttr().Get() == "guide" and points.GetWidthsInterpolation() == "vertex"
+    for number in run.numbers:
+        drops = run.measures[number]["drops"]
+        same(f"ids {number}", np.array(points.GetIdsAttr().Get(number)), [d["id"] for d in drops])
+        if not drops:
+            continue
+        same(f"centroids {number}", np.array(points.GetPointsAttr().Get(number)), [d["centroid"] for d in drops], 1e-7)
+        volumes = np.pi / 6 * np.array(points.GetWidthsAttr().Get(number), np.float64) ** 3
+        same(f"sizes {number}", volumes / [d["volume"] for d in drops], np.ones(len(drops)), 1e-5)
+        normals = np.array(points.GetNormalsAttr().Get(number))
+        same(f"normals {number}", np.linalg.norm(normals, axis=1), np.ones(len(drops)), 1e-5)
+        extent = np.array(points.GetExtentAttr().Get(number))
+        expected = UsdGeom.Points.ComputeExtent(points.GetPointsAttr().Get(number), points.GetWidthsAttr().Get(number))
+        same(f"extent of drops {number}", extent, np.array(expected), 1e-7)
+
+
 def main():
     run, path = Run(sys.argv[1]), sys.argv[2]
     rules = validate(path)
@@ -59,6 +78,7 @@ def main():
         expected = np.array(UsdGeom.PointBased.ComputeExtent(mesh.GetPointsAttr().Get(number)))
         if len(points):
             same(f"extent {number}", extent, expected)
+    check_points(stage, run)
     material, _ = UsdShade.MaterialBindingAPI(mesh).ComputeBoundMaterial()
     shader = material.ComputeSurfaceSource()[0]
     assert shader.GetIdAttr().Get() == "UsdPreviewSurface"

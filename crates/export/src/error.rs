@@ -50,6 +50,15 @@ pub enum ExportError {
         /// Why, and what to do.
         reason: String,
     },
+    /// The scene has no plane.
+    #[error(
+        "{}: `maps` writes maps of planes, and the scene has none; `gltf` has the wetness of any solid",
+        folder.display()
+    )]
+    NoPlane {
+        /// The run folder.
+        folder: PathBuf,
+    },
     /// The format is unknown.
     #[error("unknown format `{name}`: expected one of {known}")]
     UnknownFormat {
@@ -100,6 +109,7 @@ impl ExportError {
                 | Self::World(_)
                 | Self::Appearance(_)
                 | Self::NoFields { .. }
+                | Self::NoPlane { .. }
                 | Self::UnknownFormat { .. }
                 | Self::DestinationName { .. }
                 | Self::CannotSplit { .. }

@@ -34,6 +34,8 @@ pub enum Format {
     Pbrt,
     /// A Python script for Blender.
     Blender,
+    /// Height and normal maps of panes.
+    Maps,
     /// Measures as CSV.
     Csv,
     /// Measures as Apache Parquet.
@@ -42,7 +44,7 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Usd,
         Self::Abc,
         Self::Gltf,
@@ -55,6 +57,7 @@ impl Format {
         Self::Mitsuba,
         Self::Pbrt,
         Self::Blender,
+        Self::Maps,
         Self::Csv,
         Self::Parquet,
     ];
@@ -74,6 +77,7 @@ impl Format {
             Self::Mitsuba => "mitsuba",
             Self::Pbrt => "pbrt",
             Self::Blender => "blender",
+            Self::Maps => "maps",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
         }
@@ -84,7 +88,9 @@ impl Format {
         match self {
             Self::Usd | Self::Vtk | Self::Blender => Layout::FileAndFolder,
             Self::Abc | Self::Gltf | Self::Csv | Self::Parquet => Layout::File,
-            Self::Ply | Self::Obj | Self::Stl | Self::Vdb | Self::Povray | Self::Mitsuba | Self::Pbrt => Layout::Folder,
+            Self::Ply | Self::Obj | Self::Stl | Self::Vdb | Self::Povray | Self::Mitsuba | Self::Pbrt | Self::Maps => {
+                Layout::Folder
+            }
         }
     }
 
@@ -117,6 +123,7 @@ impl Format {
             Self::Mitsuba => "Mitsuba",
             Self::Pbrt => "pbrt",
             Self::Blender => "Blender",
+            Self::Maps => "maps",
             Self::Csv => "CSV",
             Self::Parquet => "Parquet",
         }

@@ -4,6 +4,7 @@ mod abc;
 mod blender;
 mod csv;
 mod gltf;
+mod maps;
 mod mitsuba;
 mod obj;
 mod parquet;
@@ -37,6 +38,7 @@ pub fn write(format: Format, job: &Job<'_>) -> Result<(), ExportError> {
         Format::Mitsuba => mitsuba::write(job),
         Format::Pbrt => pbrt::write(job),
         Format::Blender => blender::write(job),
+        Format::Maps => maps::write(job),
         Format::Csv => csv::write(job),
     }
 }

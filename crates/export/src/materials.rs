@@ -30,6 +30,9 @@ pub const FILM_ALPHA: f32 = 0.03;
 /// See [`FILM_ALPHA`].
 pub const FILM_INDEX: f32 = 1.33;
 
+/// Largest perceptual roughness of the wet parts of a solid, which have a water film.
+const WET_ROUGHNESS: f32 = 0.17;
+
 /// Material of a solid.
 #[derive(Clone, Debug)]
 pub struct SolidMaterial {
@@ -75,6 +78,11 @@ impl SolidMaterial {
     /// Perceptual roughness, √α, as artist-facing shaders expect it.
     pub fn roughness(&self) -> f32 {
         self.alpha.max(0.0).sqrt()
+    }
+
+    /// Perceptual roughness under a water film.
+    pub fn wet_roughness(&self) -> f32 {
+        self.roughness().min(WET_ROUGHNESS)
     }
 
     /// Color of the base under a water film: porous materials darken (lekner1988).

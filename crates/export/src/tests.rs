@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use glam::DVec3;
 use sessile_frames::{
     FrameGeometry, FrameId, FrameMeasures, GridFields, NoProgress, RunFolder, RunInfo, RunStatus, StepTotals, Surface,
+    WetMap,
 };
 
 use super::*;
@@ -161,6 +162,53 @@ fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     let solids: Vec<&str> = child("Solids").children.iter().map(|prim| prim.name.as_str()).collect();
     assert_eq!(solids, ["the_table", "rod"]);
     assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
+}
+
+/// glTF has no animated images: a solid has a node per state of wetness, of which one is shown.
+#[test]
+fn wetness_and_the_liquid_are_shown_one_state_at_a_time_in_gltf() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = small_run(folder.path());
+    let (run, _) = RunFolder::claim(&root).unwrap();
+    for frame in 1..3_usize {
+        let wetness = (0..16).map(|texel| if texel < 4 * frame { 65535 } else { 0 }).collect();
+        let map = WetMap { solid: 0, width: 4, height: 4, wetness, film: vec![0; 16], age: Vec::new() };
+        run.write_wet("the_table", frame as u64, &map).unwrap();
+    }
+    drop(run);
+    let path = folder.path().join("out.glb");
+    export(&root, Format::Gltf, &path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let document: serde_json::Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let nodes = document["nodes"].as_array().unwrap();
+    let named = |name: &str| nodes.iter().filter(|node| node["name"] == name && !node["mesh"].is_null()).count();
+    // Dry, one row wet, two rows wet; the rod stays dry.
+    assert_eq!((named("the table"), named("rod")), (3, 1));
+    let mapped = |material: &serde_json::Value| !material["pbrMetallicRoughness"]["metallicRoughnessTexture"].is_null();
+    assert_eq!(document["materials"].as_array().unwrap().iter().filter(|material| mapped(material)).count(), 2);
+    assert_eq!(nodes.iter().filter(|node| node["name"].as_str().unwrap().starts_with("liquid")).count(), 3);
+    // Translation and scale of three frames and three states, and the motion of the rod.
+    assert_eq!(document["animations"][0]["channels"].as_array().unwrap().len(), 2 * 3 + 2 * 3 + 2);
+    assert_eq!(document["extensionsRequired"], serde_json::json!(["KHR_mesh_quantization"]));
+}
+
+#[test]
+fn maps_need_a_plane() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = small_run(folder.path());
+    let path = folder.path().join("maps");
+    export(&root, Format::Maps, &path).unwrap();
+    for name in ["maps.json", "height/the_table-00002.png", "normal/the_table-00002.png"] {
+        assert!(path.join(name).is_file(), "{name}");
+    }
+    let (run, _) = RunFolder::claim(&root).unwrap();
+    let without = SCENE
+        .replace("shape = \"plane\"\nnormal = [0, 1, 0]\nsize = \"20 20 mm\"", "shape = \"sphere\"\nradius = \"9 mm\"");
+    run.write_scene(&without).unwrap();
+    drop(run);
+    let error = export(&root, Format::Maps, &folder.path().join("none")).unwrap_err();
+    assert!(error.is_wrong_request() && error.to_string().contains("the scene has none"), "{error}");
 }
 
 /// The reader reports an error or reads something, whichever byte of a layer is wrong; it never

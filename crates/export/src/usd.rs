@@ -3,6 +3,7 @@
 //! ```text
 //! /World                 Xform, default prim; metersPerUnit 1, upAxis Y
 //! /World/Liquid          Mesh: points, counts, indices, extent, velocities, primvars:drop, animated
+//! /World/Drops           Points: one per drop, with widths, normals, velocities and ids, animated
 //! /World/Solids/NAME     Mesh with primvars:st and xformOp:transform (animated where it moves)
 //! /World/Looks/NAME      Material: UsdPreviewSurface
 //! /World/Camera          Camera (animated where it follows a drop)
@@ -18,6 +19,7 @@
 //! its arrays.
 
 mod crate_file;
+mod drops;
 mod integer_coding;
 mod liquid;
 mod materials;
@@ -65,6 +67,7 @@ impl Layer<'_> {
         world.field("kind", kind);
         world.child(self.liquid()?);
         let times = self.frame_times()?;
+        world.child(self.drops(times)?);
         world.child(self.solids(times)?);
         world.child(self.materials(times)?);
         world.child(self.camera(times)?);

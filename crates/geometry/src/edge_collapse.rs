@@ -151,6 +151,61 @@ fn keeps_orientations(collapse: &Collapse, positions: &[DVec3], triangles: &[[u3
     })
 }
 
+/// Which triangles meet at a vertex of a surface that partly lies on a floor: those on it, or free.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct AdjacentTriangles {
+    floor: bool,
+    free: bool,
+}
+
+impl AdjacentTriangles {
+    /// Classifies the vertices of a surface; `on_floor` has an entry per triangle.
+    pub fn classify(vertices: usize, triangles: &[[u32; 3]], on_floor: &[bool]) -> Vec<Self> {
+        let mut classes = vec![Self::default(); vertices];
+        for (triangle, &on_floor) in triangles.iter().zip(on_floor) {
+            for &v in triangle {
+                let class = &mut classes[v as usize];
+                if on_floor { class.floor = true } else { class.free = true }
+            }
+        }
+        classes
+    }
+
+    fn on_contact_line(self) -> bool {
+        self.floor && self.free
+    }
+}
+
+/// Whether a collapse keeps the contact line: a vertex of it moves only along it, and no other
+/// vertex leaves the part of the surface that it is on.
+pub fn keeps_contact_line(
+    collapse: &Collapse,
+    triangles: &[[u32; 3]],
+    on_floor: &[bool],
+    classes: &[AdjacentTriangles],
+) -> bool {
+    // A vanishing triangle must not be the last of its kind at the vertex across.
+    let has_single_triangle_of_a_kind = |v: u32| {
+        let around = collapse.around.of(v);
+        let on_floor = around.iter().filter(|&&t| on_floor[t as usize]).count();
+        classes[v as usize].on_contact_line() && (on_floor == 1 || on_floor + 1 == around.len())
+    };
+    if collapse.across.into_iter().any(has_single_triangle_of_a_kind) {
+        return false;
+    }
+    if classes[collapse.removed as usize].on_contact_line() {
+        // Along the contact line, one of the two triangles of the edge lies on the floor.
+        let on_floor = collapse.vanishing(triangles).filter(|&t| on_floor[t as usize]).count();
+        if !classes[collapse.kept as usize].on_contact_line() || on_floor != 1 {
+            return false;
+        }
+    }
+    // A free triangle with three corners on the contact line would lie on the floor, with no liquid
+    // above it.
+    let would_lie_on_floor = |t: u32| triangles[t as usize].iter().all(|&v| classes[collapse.target(v) as usize].floor);
+    collapse.changing(triangles).all(|t| on_floor[t as usize] || !would_lie_on_floor(t))
+}
+
 /// The triangles around each vertex, in one array.
 pub struct VertexTriangles {
     starts: Vec<u32>,

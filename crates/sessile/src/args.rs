@@ -438,8 +438,8 @@ pub enum RenderOnly {
 pub struct ExportArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, csv,
-    /// parquet
+    /// Format: usd, abc, gltf, ply, obj, stl, vtk, vdb, povray, mitsuba, pbrt, blender, maps,
+    /// csv, parquet
     #[arg(long, value_name = "FORMAT", value_parser = export_format)]
     pub to: Format,
     /// Destination: a file, or a folder for formats that write many files

@@ -1,38 +1,44 @@
 //! glTF 2.0 as one `.glb` file, for the web and game engines.
 //!
-//! - A single frame is one mesh. Several frames with the same triangles are one mesh with a morph
-//!   target per further frame and animated weights. Otherwise every frame is a mesh of its own, and
-//!   animated scales show one at a time; programs without animation show the first.
+//! - Every frame whose liquid differs from the one before is a mesh of its own; frames with the
+//!   same triangles share them. Animated scales and translations show one at a time: the others are
+//!   points a thousand kilometers away ([`FAR`]), which programs leave out because they are not in
+//!   view. Programs without animation show the first.
+//! - Positions have 16 bits and normals 8 (KHR_mesh_quantization); frames of more than a quarter of
+//!   a megabyte are coarser than the run's ([`frame_mesh`]).
 //! - The liquid has transmission, a refractive index and absorption (KHR_materials_transmission,
 //!   _ior, _volume). So has glass; a pane is thin and has no volume.
+//! - A solid that gets wet has a node per state of wetness, with a roughness texture, shown one at
+//!   a time like the liquid ([`wet`]).
 //! - Drop ids are the attribute `_DROP`, as floats: glTF has no wide enough integer attribute.
 //! - Time is that of the video: frame k is at k / `render.fps` seconds after the first.
 //!
-//! Frames are read twice: first to find sizes and bounds, which come first in the file, then to
-//! write them; one is in memory at a time.
+//! Frames are read three times: to find the coarseness, to find sizes and bounds, which come first
+//! in the file, and to write them; one is in memory at a time.
 
 mod document;
+mod frame_mesh;
 mod scene;
+mod wet;
 
-use glam::Vec3;
-use serde_json::{Value, json};
-use sessile_appearance::smooth_normals;
-use sessile_frames::Surface;
+use glam::DVec3;
+use serde_json::json;
 
-use self::document::{Buffer, Document, FLOAT, INDICES, UNSIGNED_INT, VERTICES, bounds_of};
+use self::document::{
+    Array, BYTE, Buffer, Document, FLOAT, INDICES, SHORT, Shown, UNSIGNED_INT, UNSIGNED_SHORT, VERTICES,
+};
+use self::frame_mesh::{Coarseness, FrameMesh, Lattice, index_bytes};
 use crate::error::ExportError;
 use crate::job::Job;
 use crate::materials::ExportMaterials;
-use crate::render_mesh::unit_normal;
-use crate::source::LoadedFrame;
 
-/// Most morph targets: the table of their weights grows with the square of their number.
-const MAX_TARGETS: usize = 2000;
+/// Where hidden meshes are, in m: out of view of any camera.
+const FAR: [f32; 3] = [0.0, -1e6, 0.0];
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
-    let layouts = frame_layouts(job)?;
-    let fixed_topology =
-        layouts.len() > 1 && layouts.len() <= MAX_TARGETS && layouts.iter().all(|layout| layout.same_triangles);
+    let coarseness = Coarseness::of_run(job)?;
+    let layouts = frame_layouts(job, coarseness)?;
+    let lattice = Lattice::of(layouts.iter().map(|layout| layout.bounds));
     let materials = ExportMaterials::of(job.source)?;
     let mut file = Document::new(job);
     file.materials(&materials);
@@ -40,177 +46,125 @@ pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let mut scene = Buffer::default();
     file.solids(&materials, &mut scene)?;
     file.camera(&mut scene);
-    let liquid = if fixed_topology {
-        add_morph_targets(&mut file, &mut scene, &layouts)
-    } else {
-        add_frame_meshes(&mut file, &mut scene, &layouts)
-    };
+    let liquid = add_frames(&mut file, &mut scene, &layouts, lattice);
     let mut sink = file.begin(scene.len() + liquid)?;
     sink.put(&scene.bytes)?;
-    let mut first: Option<(Vec<Vec3>, Vec<Vec3>)> = None;
+    let mut k = 0;
     job.for_each_frame(|frame| {
-        let (points, normals) = points_and_normals(&frame.liquid);
+        let layout = &layouts[k];
+        k += 1;
         let mut arrays = Buffer::default();
-        match &first {
-            Some((base, base_normals)) if fixed_topology => {
-                arrays.vectors(points.iter().zip(base).map(|(p, b)| *p - *b));
-                arrays.vectors(normals.iter().zip(base_normals).map(|(n, b)| *n - *b));
+        if layout.shares != Shares::Everything {
+            let mesh = FrameMesh::of(&frame.liquid, coarseness);
+            mesh.write_vertices(&mut arrays, lattice, lattice.center(layout.bounds));
+            if layout.shares == Shares::Nothing {
+                mesh.write_triangles(&mut arrays);
             }
-            _ => {
-                arrays.vectors(points.iter().copied());
-                arrays.vectors(normals.iter().copied());
-                arrays.floats(frame.liquid.drops.iter().map(|drop| *drop as f32));
-                arrays.integers(frame.liquid.triangles.iter().flatten().copied());
-            }
-        }
-        if first.is_none() && fixed_topology {
-            first = Some((points, normals));
         }
         Ok(sink.put(&arrays.bytes)?)
     })?;
     file.end(sink)
 }
 
+/// What a frame has in common with the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shares {
+    Nothing,
+    Triangles,
+    Everything,
+}
+
 /// Sizes and bounds of a frame's arrays, which precede them in the file.
 struct FrameLayout {
     vertices: usize,
     triangles: usize,
-    bounds: [Vec3; 2],
-    /// Bounds of the vertex displacements since the first frame, if the triangles are the same.
-    displacement: [Vec3; 2],
-    /// Bounds of the changes of normals since the first frame, if the triangles are the same.
-    normal_change: [Vec3; 2],
-    same_triangles: bool,
+    bounds: [DVec3; 2],
+    shares: Shares,
 }
 
-fn points_and_normals(liquid: &Surface) -> (Vec<Vec3>, Vec<Vec3>) {
-    let points = liquid.positions.iter().map(|p| p.as_vec3()).collect();
-    let normals = smooth_normals(&liquid.positions, &liquid.triangles);
-    (points, normals.into_iter().map(unit_normal).collect())
-}
-
-fn frame_layouts(job: &Job<'_>) -> Result<Vec<FrameLayout>, ExportError> {
+fn frame_layouts(job: &Job<'_>, coarseness: Coarseness) -> Result<Vec<FrameLayout>, ExportError> {
     let mut layouts: Vec<FrameLayout> = Vec::new();
-    let mut first: Option<(LoadedFrame, Vec<Vec3>, Vec<Vec3>)> = None;
+    let mut before: Option<FrameMesh> = None;
     for &frame in &job.source.frames {
         job.check_stop()?;
-        let frame = job.source.read_frame(frame)?;
-        let (points, normals) = points_and_normals(&frame.liquid);
-        let same = first.as_ref().filter(|(start, ..)| {
-            !frame.liquid.triangles.is_empty()
-                && start.liquid.triangles == frame.liquid.triangles
-                && start.liquid.drops == frame.liquid.drops
-        });
-        let (displacement, normal_change) =
-            same.map_or(([Vec3::ZERO; 2], [Vec3::ZERO; 2]), |(_, base, base_normals)| {
-                (
-                    bounds_of(points.iter().zip(base).map(|(p, b)| *p - *b)),
-                    bounds_of(normals.iter().zip(base_normals).map(|(n, b)| *n - *b)),
-                )
-            });
-        layouts.push(FrameLayout {
-            vertices: points.len(),
-            triangles: frame.liquid.triangles.len(),
-            bounds: bounds_of(points.iter().copied()),
-            displacement,
-            normal_change,
-            same_triangles: first.is_none() || same.is_some(),
-        });
-        if first.is_none() {
-            first = Some((frame, points, normals));
-        }
+        let mesh = FrameMesh::of(&job.source.read_frame(frame)?.liquid, coarseness);
+        let shares = match &before {
+            Some(before) if mesh == *before => Shares::Everything,
+            Some(before) if mesh.has_triangles_of(before) => Shares::Triangles,
+            _ => Shares::Nothing,
+        };
+        let bounds = mesh.bounds();
+        layouts.push(FrameLayout { vertices: mesh.positions.len(), triangles: mesh.triangles.len(), bounds, shares });
+        before = Some(mesh);
     }
     Ok(layouts)
 }
 
-/// Adds the accessors of a frame's arrays, which will start at `at`; returns the primitive.
-fn primitive(file: &mut Document<'_>, at: &mut usize, layout: &FrameLayout) -> Value {
-    let position = file.reserve(at, layout.vertices, 12, FLOAT, "VEC3", Some(layout.bounds), Some(VERTICES));
-    let normal = file.reserve(at, layout.vertices, 12, FLOAT, "VEC3", None, Some(VERTICES));
-    let drop = file.reserve(at, layout.vertices, 4, FLOAT, "SCALAR", None, Some(VERTICES));
-    let indices = file.reserve(at, 3 * layout.triangles, 4, UNSIGNED_INT, "SCALAR", None, Some(INDICES));
-    json!({
-        "attributes": { "POSITION": position, "NORMAL": normal, "_DROP": drop },
-        "indices": indices,
-        "material": 0
-    })
-}
-
-/// Adds one mesh with morph targets; returns the size of its arrays, which follow those of `scene`,
-/// in bytes.
-fn add_morph_targets(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[FrameLayout]) -> usize {
-    // Frame k has weight 1 for target k and 0 for the others; the first frame is the mesh itself.
-    let targets = layouts.len() - 1;
-    let times = file.frame_times(scene, layouts.len());
-    let start = scene.len();
-    scene.floats((0..layouts.len() * targets).map(|i| if i / targets == i % targets + 1 { 1.0 } else { 0.0 }));
-    let weights = file.accessor(start, layouts.len() * targets, FLOAT, "SCALAR", None, None);
-    let begin = scene.len();
-    let mut at = begin;
-    let mut primitive = primitive(file, &mut at, &layouts[0]);
-    let morphs: Vec<Value> = layouts[1..]
-        .iter()
-        .map(|layout| {
-            let position =
-                file.reserve(&mut at, layout.vertices, 12, FLOAT, "VEC3", Some(layout.displacement), Some(VERTICES));
-            let normal =
-                file.reserve(&mut at, layout.vertices, 12, FLOAT, "VEC3", Some(layout.normal_change), Some(VERTICES));
-            json!({ "POSITION": position, "NORMAL": normal })
-        })
-        .collect();
-    primitive["targets"] = json!(morphs);
-    let mesh = file.mesh(json!({ "name": "liquid", "primitives": [primitive], "weights": vec![0.0; targets] }));
-    let node = file.node(json!({ "name": "liquid", "mesh": mesh }));
-    file.animate(node, "weights", times, weights, "LINEAR");
-    at - begin
-}
-
-/// Adds a mesh for every frame, one of which is visible at a time; returns the size of their arrays
-/// in bytes.
-fn add_frame_meshes(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[FrameLayout]) -> usize {
+/// Adds a mesh for every frame that differs from the one before; returns the size of their arrays,
+/// which follow those of `scene`, in bytes.
+fn add_frames(file: &mut Document<'_>, scene: &mut Buffer, layouts: &[FrameLayout], lattice: Lattice) -> usize {
     let count = layouts.len();
-    let mut tracks = Vec::new();
-    for (k, layout) in layouts.iter().enumerate() {
-        let animated = layout.triangles > 0 && count > 1;
-        tracks.push(animated.then(|| visibility_track(file, scene, k, count)));
+    let starts: Vec<usize> = (0..count).filter(|&k| layouts[k].shares != Shares::Everything).collect();
+    let step = lattice.step as f32;
+    let mut shown = Vec::new();
+    for (i, &from) in starts.iter().enumerate() {
+        let until = starts.get(i + 1).copied().unwrap_or(count);
+        let center = lattice.center(layouts[from].bounds).as_vec3().to_array();
+        let shown_as = Shown { from, until, translation: center, scale: step };
+        let tracks = if layouts[from].triangles > 0 { file.visibility(scene, &shown_as) } else { None };
+        shown.push((shown_as, tracks));
     }
     let begin = scene.len();
     let mut at = begin;
-    for (k, (layout, track)) in layouts.iter().zip(tracks).enumerate() {
+    // Accessors of the drops and indices of the last frame that has its own.
+    let mut shared = [0; 2];
+    for (shown, tracks) in shown {
+        let layout = &layouts[shown.from];
         if layout.triangles == 0 {
-            // Vertices without triangles are in the file, but no mesh uses them.
-            at += 28 * layout.vertices;
             continue;
         }
-        let primitive = primitive(file, &mut at, layout);
-        let name = format!("liquid {:05}", file.frame_number(k));
-        let mesh = file.mesh(json!({ "name": name, "primitives": [primitive] }));
-        let scale = if k == 0 { [1.0; 3] } else { [0.0; 3] };
-        let node = file.node(json!({ "name": name, "mesh": mesh, "scale": scale }));
-        if let Some((times, scales)) = track {
-            file.animate(node, "scale", times, scales, "STEP");
+        let vertices = add_vertices(file, &mut at, layout, lattice);
+        if layout.shares == Shares::Nothing {
+            shared = add_triangles(file, &mut at, layout);
         }
+        let primitive = json!({
+            "attributes": { "POSITION": vertices[0], "NORMAL": vertices[1], "_DROP": shared[0] },
+            "indices": shared[1],
+            "material": 0
+        });
+        let name = format!("liquid {:05}", file.frame_number(shown.from));
+        let mesh = file.mesh(json!({ "name": name, "primitives": [primitive] }));
+        let node = file.node(json!({ "name": name, "mesh": mesh }));
+        file.show(node, &shown, tracks);
+        file.requires("KHR_mesh_quantization");
     }
     at - begin
 }
 
-/// Adds the scale animation that shows mesh `k` of `count` from its frame until the next; returns
-/// the accessors of times and scales.
-fn visibility_track(file: &mut Document<'_>, scene: &mut Buffer, k: usize, count: usize) -> (usize, usize) {
-    let fps = file.frames_per_second();
-    let mut keys: Vec<(f64, f32)> = Vec::new();
-    if k > 0 {
-        keys.push((0.0, 0.0));
-    }
-    keys.push((k as f64 / fps, 1.0));
-    if k + 1 < count {
-        keys.push(((k + 1) as f64 / fps, 0.0));
-    }
-    let start = scene.len();
-    scene.floats(keys.iter().map(|(time, _)| *time as f32));
-    let times = file.accessor_of_times(start, keys.iter().map(|(time, _)| *time as f32));
-    let start = scene.len();
-    scene.vectors(keys.iter().map(|(_, scale)| Vec3::splat(*scale)));
-    let scales = file.accessor(start, keys.len(), FLOAT, "VEC3", None, None);
-    (times, scales)
+/// Adds the accessors of a frame's positions and normals, which will start at `at`.
+fn add_vertices(file: &mut Document<'_>, at: &mut usize, layout: &FrameLayout, lattice: Lattice) -> [usize; 2] {
+    let center = lattice.center(layout.bounds);
+    let [low, high] = layout.bounds.map(|corner| lattice.quantized(corner, center));
+    let count = layout.vertices;
+    let array = Array { start: *at, count, component: SHORT, kind: "VEC3", stride: Some(8), target: Some(VERTICES) };
+    let position = file.array(&array, Some((json!(low), json!(high))), false);
+    *at += 8 * count;
+    let array = Array { start: *at, component: BYTE, stride: Some(4), ..array };
+    let normal = file.array(&array, None, true);
+    *at += 4 * count;
+    [position, normal]
+}
+
+/// Adds the accessors of a frame's drops and vertex indices, which will start at `at`.
+fn add_triangles(file: &mut Document<'_>, at: &mut usize, layout: &FrameLayout) -> [usize; 2] {
+    let (count, target) = (layout.vertices, Some(VERTICES));
+    let array = Array { start: *at, count, component: FLOAT, kind: "SCALAR", stride: None, target };
+    let drop = file.array(&array, None, false);
+    *at += 4 * count;
+    let bytes = index_bytes(layout.vertices);
+    let component = if bytes == 2 { UNSIGNED_SHORT } else { UNSIGNED_INT };
+    let array = Array { start: *at, count: 3 * layout.triangles, component, target: Some(INDICES), ..array };
+    let indices = file.array(&array, None, false);
+    *at += (3 * bytes * layout.triangles).next_multiple_of(4);
+    [drop, indices]
 }

@@ -31,6 +31,7 @@ const MIN_COMPRESSED: usize = 16;
 mod kind {
     pub const BOOL: u64 = 1;
     pub const INT: u64 = 3;
+    pub const INT64: u64 = 5;
     pub const FLOAT: u64 = 8;
     pub const DOUBLE: u64 = 9;
     pub const STRING: u64 = 10;
@@ -225,6 +226,18 @@ impl Crate {
         let mut bytes = (compressed.len() as u64).to_le_bytes().to_vec();
         bytes.extend_from_slice(&compressed);
         self.array(kind::INT, values.len(), &bytes).map(|Value(value)| Value(value | COMPRESSED))
+    }
+
+    /// Wide integers.
+    pub fn int64_array(&mut self, values: &[i64]) -> Result<Value, ExportError> {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.array(kind::INT64, values.len(), &bytes)
+    }
+
+    /// Floats.
+    pub fn float_array(&mut self, values: &[f32]) -> Result<Value, ExportError> {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.array(kind::FLOAT, values.len(), &bytes)
     }
 
     /// An array of tokens.

@@ -10,9 +10,6 @@ use crate::error::ExportError;
 use crate::materials::{LiquidParameters, SolidMaterial};
 use crate::render_assets::dry_mask;
 
-/// Roughness of the wet parts of a solid, which have a water film.
-const WET_ROUGHNESS: f32 = 0.17;
-
 impl Layer<'_> {
     /// Adds the materials of the liquid and the solids.
     pub(super) fn materials(&mut self, times: Value) -> Result<Prim, ExportError> {
@@ -78,7 +75,7 @@ impl Layer<'_> {
             let samples = file.samples(times, &wet)?;
             let fields = [("default", wet[0]), ("timeSamples", samples)];
             let mut image = texture_reader(file, "Wetness", &path, &fields, "raw")?;
-            for (name, value) in [("inputs:scale", WET_ROUGHNESS.min(dry) - dry), ("inputs:bias", dry)] {
+            for (name, value) in [("inputs:scale", solid.wet_roughness() - dry), ("inputs:bias", dry)] {
                 let value = file.vec4f_splat(value)?;
                 image.value(file, name, "float4", value);
             }
@@ -102,7 +99,8 @@ impl Layer<'_> {
         Ok(material)
     }
 
-    /// Copies the wet maps of a solid, if it has any; frames without one refer to a dry map.
+    /// Copies the wet maps of a solid, if it has any, with a dry one where there is none yet: the
+    /// files of all frames are a sequence.
     fn wet_maps(&mut self, index: usize, solid: &SolidMaterial) -> Result<Vec<Value>, ExportError> {
         let source = self.job.source;
         if !source.has_wet_maps(index) {
@@ -110,15 +108,12 @@ impl Layer<'_> {
         }
         let mut values = Vec::new();
         for &frame in &source.frames {
-            let name = if source.has_wet_map(index, frame) {
-                let name = format!("wet/{}/{:05}.png", solid.name, source.shown(frame));
+            let name = format!("wet/{}/{:05}.png", solid.name, source.shown(frame));
+            if source.has_wet_map(index, frame) {
                 self.job.destination.copy_inside(&source.folder.wet_path(&source.solids[index], frame), &name)?;
-                name
             } else {
-                let name = "wet/dry.png".to_owned();
                 self.job.write_file(&name, &dry_mask()?)?;
-                name
-            };
+            }
             values.push(self.file.asset(&format!("./{}/{name}", self.folder)));
         }
         Ok(values)

@@ -6,7 +6,7 @@ use sessile_appearance::creased_normals;
 use sessile_geometry::TriMesh;
 use sessile_world::Pose;
 
-use super::document::{Buffer, Document, FLOAT, VERTICES, bounds_of};
+use super::document::{Buffer, Document, VERTICES, bounds_of};
 use crate::error::ExportError;
 use crate::materials::{ExportMaterials, SolidMaterial};
 use crate::render_mesh::unit_normal;
@@ -18,12 +18,6 @@ const THICKNESS: f32 = 1e-3;
 const DEPTH: f32 = 0.01;
 
 impl Document<'_> {
-    fn uses(&mut self, extension: &'static str) {
-        if !self.extensions.contains(&extension) {
-            self.extensions.push(extension);
-        }
-    }
-
     /// Adds the materials: the liquid's, at index 0, and those of the solids, in their order.
     pub fn materials(&mut self, materials: &ExportMaterials) {
         let shade = materials.liquid_parameters();
@@ -79,7 +73,7 @@ impl Document<'_> {
         material
     }
 
-    /// Adds the solids, with textures, and with animations where they move.
+    /// Adds the solids, with textures, and with animations where they move or get wet.
     pub fn solids(&mut self, materials: &ExportMaterials, buffer: &mut Buffer) -> Result<(), ExportError> {
         let source = self.job.source;
         for (index, material) in materials.solids.iter().enumerate() {
@@ -89,29 +83,52 @@ impl Document<'_> {
                 continue;
             }
             self.texture(materials, index, buffer)?;
-            let attributes = self.solid_attributes(mesh, material.texture.is_some(), buffer);
-            let primitive = json!({ "attributes": attributes, "material": index + 1 });
-            let mesh = self.mesh(json!({ "name": material.name, "primitives": [primitive] }));
-            let node = self.placed_node(json!({ "name": solid.name(), "mesh": mesh }), solid.world_from_rest());
-            if solid.moves() && source.frames.len() > 1 {
-                self.animate_pose(node, buffer, &source.poses(index));
+            let states = self.wet_states(materials, index, buffer)?;
+            let mapped = material.texture.is_some() || !states.is_empty();
+            let attributes = self.solid_attributes(mesh, mapped, buffer);
+            let animation =
+                (solid.moves() && source.frames.len() > 1).then(|| self.pose_tracks(buffer, &source.poses(index)));
+            let pose = solid.world_from_rest();
+            if states.is_empty() {
+                let node = self.solid_node(&material.name, solid.name(), &attributes, index + 1);
+                let node = self.node(placed(node, pose));
+                self.animate_pose(node, animation);
+            }
+            for (state, frames) in states {
+                let node = self.solid_node(&material.name, solid.name(), &attributes, state);
+                let tracks = self.visibility(buffer, &frames);
+                let parent = self.node(json!({ "name": solid.name() }));
+                self.show(parent, &frames, tracks);
+                let child = self.child(parent, placed(node, pose));
+                self.animate_pose(child, animation);
             }
         }
         Ok(())
     }
 
+    /// Adds a mesh of a solid; returns a node of it.
+    fn solid_node(&mut self, mesh: &str, name: &str, attributes: &Value, material: usize) -> Value {
+        let primitive = json!({ "attributes": attributes, "material": material });
+        let mesh = self.mesh(json!({ "name": mesh, "primitives": [primitive] }));
+        json!({ "name": name, "mesh": mesh })
+    }
+
     /// Adds the texture of a solid, if it has one, to its material.
     fn texture(&mut self, materials: &ExportMaterials, solid: usize, buffer: &mut Buffer) -> Result<(), ExportError> {
         let Some(png) = materials.texture_file(solid)? else { return Ok(()) };
+        let texture = self.image(&materials.solids[solid].name, &png, buffer);
+        self.materials[solid + 1]["pbrMetallicRoughness"]["baseColorTexture"] = json!({ "index": texture });
+        Ok(())
+    }
+
+    /// Adds a PNG file as a texture.
+    pub(super) fn image(&mut self, name: &str, png: &[u8], buffer: &mut Buffer) -> usize {
         let start = buffer.len();
-        buffer.file(&png);
-        let view = self.view(start, png.len(), None);
-        let name = &materials.solids[solid].name;
+        buffer.file(png);
+        let view = self.view(start, png.len(), None, None);
         self.images.push(json!({ "name": name, "bufferView": view, "mimeType": "image/png" }));
         self.textures.push(json!({ "source": self.images.len() - 1 }));
-        self.materials[solid + 1]["pbrMetallicRoughness"]["baseColorTexture"] =
-            json!({ "index": self.textures.len() - 1 });
-        Ok(())
+        self.textures.len() - 1
     }
 
     /// Adds the vertex attributes of a solid. Corners are not shared, because they have different
@@ -122,39 +139,38 @@ impl Document<'_> {
         let start = buffer.len();
         buffer.vectors(corners.iter().copied());
         let bounds = Some(bounds_of(corners.iter().copied()));
-        let position = self.accessor(start, count, FLOAT, "VEC3", bounds, Some(VERTICES));
+        let position = self.floats(start, count, "VEC3", bounds, Some(VERTICES));
         let start = buffer.len();
         buffer.vectors(creased_normals(mesh).into_iter().flatten().map(unit_normal));
-        let normal = self.accessor(start, count, FLOAT, "VEC3", None, Some(VERTICES));
+        let normal = self.floats(start, count, "VEC3", None, Some(VERTICES));
         let mut attributes = json!({ "POSITION": position, "NORMAL": normal });
         if textured && !mesh.corner_uvs.is_empty() {
             let start = buffer.len();
             // In glTF, v points down.
             buffer.floats(mesh.corner_uvs.iter().flatten().flat_map(|uv| [uv.x as f32, 1.0 - uv.y as f32]));
-            attributes["TEXCOORD_0"] = json!(self.accessor(start, count, FLOAT, "VEC2", None, Some(VERTICES)));
+            attributes["TEXCOORD_0"] = json!(self.floats(start, count, "VEC2", None, Some(VERTICES)));
         }
         attributes
     }
 
-    /// Adds a root node with a pose.
-    fn placed_node(&mut self, mut node: Value, pose: &Pose) -> usize {
-        let (rotation, translation) = rotation_and_translation(pose);
-        node["rotation"] = json!(rotation.map(|x| x as f32));
-        node["translation"] = json!(translation.map(|x| x as f32));
-        self.node(node)
-    }
-
-    /// Animates a node by one pose per frame.
-    fn animate_pose(&mut self, node: usize, buffer: &mut Buffer, poses: &[Pose]) {
+    /// Adds one pose per frame.
+    fn pose_tracks(&mut self, buffer: &mut Buffer, poses: &[Pose]) -> PoseTracks {
         let times = self.frame_times(buffer, poses.len());
         let start = buffer.len();
         buffer.floats(poses.iter().flat_map(|pose| rotation_and_translation(pose).0).map(|x| x as f32));
-        let rotations = self.accessor(start, poses.len(), FLOAT, "VEC4", None, None);
+        let rotations = self.floats(start, poses.len(), "VEC4", None, None);
         let start = buffer.len();
         buffer.floats(poses.iter().flat_map(|pose| rotation_and_translation(pose).1).map(|x| x as f32));
-        let translations = self.accessor(start, poses.len(), FLOAT, "VEC3", None, None);
-        self.animate(node, "rotation", times, rotations, "LINEAR");
-        self.animate(node, "translation", times, translations, "LINEAR");
+        let translations = self.floats(start, poses.len(), "VEC3", None, None);
+        PoseTracks { times, rotations, translations }
+    }
+
+    /// Animates a node by poses.
+    fn animate_pose(&mut self, node: usize, tracks: Option<PoseTracks>) {
+        if let Some(PoseTracks { times, rotations, translations }) = tracks {
+            self.animate(node, "rotation", times, rotations, "LINEAR");
+            self.animate(node, "translation", times, translations, "LINEAR");
+        }
     }
 
     /// Adds the scene's camera.
@@ -174,12 +190,29 @@ impl Document<'_> {
             let rotation = glam::DMat3::from_cols(right, right.cross(forward), -forward);
             Pose { rotation, translation: camera.eye }
         };
-        let node = self.placed_node(json!({ "name": "camera", "camera": 0 }), &pose(source.frames[0]));
+        let node = self.node(placed(json!({ "name": "camera", "camera": 0 }), &pose(source.frames[0])));
         if source.camera_moves() && source.frames.len() > 1 {
             let poses: Vec<Pose> = source.frames.iter().map(|&frame| pose(frame)).collect();
-            self.animate_pose(node, buffer, &poses);
+            let tracks = self.pose_tracks(buffer, &poses);
+            self.animate_pose(node, Some(tracks));
         }
     }
+}
+
+/// Accessors of the times, rotations and translations of a moving node.
+#[derive(Clone, Copy)]
+struct PoseTracks {
+    times: usize,
+    rotations: usize,
+    translations: usize,
+}
+
+/// A node with a pose.
+fn placed(mut node: Value, pose: &Pose) -> Value {
+    let (rotation, translation) = rotation_and_translation(pose);
+    node["rotation"] = json!(rotation.map(|x| x as f32));
+    node["translation"] = json!(translation.map(|x| x as f32));
+    node
 }
 
 fn color(rgb: Vec3) -> [f32; 4] {
