@@ -60,7 +60,7 @@ fn place(volume: &Volume) -> [f64; 2] {
 /// on where the wall lies in its cells. (Later, differences grow where a part of the line is
 /// released a step earlier.)
 #[test]
-fn a_half_of_a_running_drop_moves_as_the_whole() {
+fn v7_a_half_of_a_running_drop_moves_as_the_whole() {
     let (mut half, mut whole) = (running_drop(HALF), running_drop(""));
     for ms in [4.0, 8.0, 12.0] {
         run_to(&mut half, 1e-3 * ms);
