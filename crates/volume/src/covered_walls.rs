@@ -8,7 +8,8 @@
 //! A point of a wall is *covered* where another wall is within [`EXPOSED`] of it. A place inside
 //! whose nearest point is covered gets its distance to the nearest part that is not, from points
 //! around it that lie outside all walls. Exact for planes; places deeper than
-//! [`SOLID_BAND`](crate::solids::SOLID_BAND) have that depth.
+//! [`SOLID_BAND`](crate::solids::SOLID_BAND) have that depth. Outside the domain nothing is
+//! corrected.
 
 use glam::DVec3;
 
@@ -31,13 +32,18 @@ impl Boundaries<'_> {
     pub fn union_distance(&self, point: DVec3, h: f64) -> f64 {
         let [nearest, second] = self.two_least_distances(point);
         let is_alone = second > -nearest + 2.0 * EXPOSED * h;
-        if nearest > EXPOSED * h || nearest < -SOLID_BAND * h || is_alone {
+        if nearest > EXPOSED * h || nearest < -SOLID_BAND * h || is_alone || self.is_beyond_side(point) {
             return nearest;
         }
         match self.foot(point) {
             Some(foot) if !self.is_exposed(&foot, h) => -self.depth_below_exposed(point, h),
             _ => nearest,
         }
+    }
+
+    /// Whether a place is outside the domain.
+    fn is_beyond_side(&self, point: DVec3) -> bool {
+        self.sides.iter().any(|side| !side.symmetry && side.normal.dot(point) < side.offset)
     }
 
     /// The two least signed distances to walls, in m.
