@@ -24,8 +24,8 @@
 //! ```
 //!
 //! whose left side rises with θ' and whose right side falls, so there is one, between θ and θ_h.
-//! [`MovingLine::angle`] gives θ_h and the share (cos θ' − cos θ)/(cos θ_h − cos θ), which is 1/(1 +
-//! m k R) with a mean of m between θ' and θ_h. (m falls with θ. With m at the
+//! [`MovingLine::angle`] gives θ_h and the share (cos θ' − cos θ)/(cos θ_h − cos θ) of the way to
+//! it, which is 1/(1 + m k R) with a mean of m between θ' and θ_h. (m falls with θ. With m at the
 //! larger of θ_m and θ_h the angle would overshoot by any factor in very viscous liquid; at the
 //! smaller one, too, where a line recedes below its angle, and one that recedes so fast that θ_h =
 //! 0 would keep its angle, since m is infinite there.) No time-step limit.
@@ -38,8 +38,10 @@ use crate::line_state::LineState;
 
 /// Angle below which a wedge counts as having it, in rad: its dissipation is infinite at zero.
 const MIN_ANGLE: f64 = 1e-3;
-/// Difference of two angles below which m is the same at both, in rad.
+/// Difference of two angles below which m is the same at both, in rad, and m k R below which a step
+/// hardly differs from an explicit one.
 const NEAR: f64 = 1e-2;
+const SOFT: f64 = 0.1;
 /// Iterations of the implicit step, and change of the angle that ends them, in rad.
 const MAX_ITERATIONS: usize = 20;
 const TOLERANCE: f64 = 1e-9;
@@ -96,8 +98,10 @@ impl MovingLine {
     fn implicit_share(&self, integral: f64, moving: f64, present: f64) -> f64 {
         let stiffness = self.growth_per_speed * self.response;
         let start = math::acos(present);
-        if (start - moving).abs() < NEAR {
-            return 1.0 / (1.0 + stiffness * sliding::wedge_dissipation(start.min(moving).max(MIN_ANGLE)));
+        // At the smaller angle, so that this does not overshoot.
+        let most = stiffness * sliding::wedge_dissipation(start.min(moving).max(MIN_ANGLE));
+        if (start - moving).abs() < NEAR || most < SOFT {
+            return 1.0 / (1.0 + most);
         }
         let [mut low, mut high] = [start.min(moving), start.max(moving)];
         let mut theta = start;
@@ -145,7 +149,8 @@ mod tests {
     }
 
     /// Δu per step is γΔt/ρh² times the change of the cosine. From any angle, at any speed and
-    /// viscosity, the step's end is on the law, and never beyond it.
+    /// viscosity, the step's end is on the law, and never beyond it; a tenth before it where the
+    /// step is nearly explicit.
     #[test]
     fn a_step_ends_at_the_angle_of_the_speed_at_its_end() {
         for viscosity in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
@@ -161,7 +166,7 @@ mod tests {
                     let (at_end, _) = law.angle(cosine, state, speed + law.response * change, present + change);
                     let [before, after] = [present - target, present + change - at_end];
                     let case = format!("ν {viscosity}, {theta}°, {speed} m/s: {before:.4} off, then {after:.4}");
-                    assert!(after.abs() < 2e-3, "{case}");
+                    assert!(after.abs() < 2e-3 + SOFT * before.abs(), "{case}");
                     assert!(after * before > -1e-9, "{case}");
                 }
             }

@@ -28,7 +28,7 @@ fn scene(rest: &str) -> String {
 
 /// Two spheres that nearly coincide hold their union, and a third inside them adds nothing.
 #[test]
-fn v3_overlapping_drops_are_their_union() {
+fn overlapping_drops_are_their_union_v3() {
     let mut volume = build(&scene(
         "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.15 mm\"\n\
          [[drops]]\ncenter = \"0 0 0 mm\"\nradius = \"1.5 mm\"\n\
@@ -60,7 +60,7 @@ fn grid_over_balance(volume: &Volume) -> f64 {
 /// placed close above another one merges with it; the level set would lose two percent of the
 /// volume in the gap between them.
 #[test]
-fn v1_a_fast_drip_waits_for_room() {
+fn a_fast_drip_waits_for_room_v1() {
     let mut volume = build(&scene(
         "[world]\nplanar = true\n[resolution]\ncell = \"0.15 mm\"\n\
          [[emitters]]\nkind = \"drip\"\nat = \"0 20 0 mm\"\nradius = \"1 mm\"\nevery = \"5 ms\"\n",
@@ -245,7 +245,7 @@ fn a_drop_that_comes_apart_before_the_first_step_is_reported() {
 
 /// Half of a cap lies beyond a symmetry plane.
 #[test]
-fn v7_a_cap_cut_by_a_mirror_counts_what_is_inside() {
+fn a_cap_cut_by_a_mirror_counts_what_is_inside_v7() {
     let mut volume = build(&scene(
         "[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
          [domain]\nmin = \"0 -1 -1 mm\"\nmax = \"5 5 1 mm\"\nx = \"symmetry\"\n\
