@@ -197,23 +197,45 @@ pub fn measured_cosine(tiles: &Tiles, phi: &Field<f64>, slot: usize, at: DVec3, 
     Some((2.0 * cosines[0] - cosines[1]).clamp(-0.999, 0.999))
 }
 
-/// φ at the distance `s` from the wall, from `samples` at the three heights and the cosine
-/// `cosine`.
-///
-/// Curvature is trusted near the interface only ([`CURVATURE_BAND`]) and continued to the depth
-/// [`CURVATURE_DEPTH`]; beyond it P is linear. Farther out it is accumulated noise, which would
-/// return as a spurious interface when φ is redistanced.
-fn arc_phi(samples: [f64; 3], s: f64, cosine: f64) -> f64 {
-    let [f, middle, high] = samples;
-    let slope = 0.5 * (high - f);
-    let q = (f - 2.0 * middle + high) / (1.0 - slope * slope).max(0.05);
-    // The noise of a second difference along N grows as 1/sin²θ.
-    let bound = MAX_CURVATURE * (CURVATURE_BAND - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
-    let curved = (q / (1.0 - q * middle).max(0.2)).clamp(-bound, bound);
-    let s_y = HEIGHTS[0];
-    let square = if s > -CURVATURE_DEPTH { s * s } else { -CURVATURE_DEPTH * (2.0 * s + CURVATURE_DEPTH) };
-    let p = f * (2.0 + curved * f) + 2.0 * cosine * (s - s_y) + curved * (square - s_y * s_y);
-    p / (1.0 + (1.0 + curved * p).max(1e-4).sqrt())
+/// The interface above a wall and its continuation to the distance s from it.
+#[derive(Clone, Copy)]
+struct Arc {
+    /// κ_n, per cell.
+    curvature: f64,
+    /// P(s).
+    p: f64,
+    /// s − s_y.
+    depth: f64,
+}
+
+impl Arc {
+    /// The arc at the distance `s` from the wall, from `samples` of φ at the three heights and the
+    /// cosine `cosine`.
+    ///
+    /// Curvature is trusted near the interface only ([`CURVATURE_BAND`]) and continued to the depth
+    /// [`CURVATURE_DEPTH`]; beyond it P is linear. Farther out it is accumulated noise, which would
+    /// return as a spurious interface when φ is redistanced.
+    fn new([f, middle, high]: [f64; 3], s: f64, cosine: f64) -> Self {
+        let slope = 0.5 * (high - f);
+        let q = (f - 2.0 * middle + high) / (1.0 - slope * slope).max(0.05);
+        // The noise of a second difference along N grows as 1/sin²θ.
+        let bound = MAX_CURVATURE * (CURVATURE_BAND - f.abs()).clamp(0.0, 1.0) * (1.0 - cosine * cosine);
+        let curvature = (q / (1.0 - q * middle).max(0.2)).clamp(-bound, bound);
+        let s_y = HEIGHTS[0];
+        let square = if s > -CURVATURE_DEPTH { s * s } else { -CURVATURE_DEPTH * (2.0 * s + CURVATURE_DEPTH) };
+        let p = f * (2.0 + curvature * f) + 2.0 * cosine * (s - s_y) + curvature * (square - s_y * s_y);
+        Self { curvature, p, depth: s - s_y }
+    }
+
+    /// φ there.
+    fn phi(self) -> f64 {
+        self.p / (1.0 + (1.0 + self.curvature * self.p).max(1e-4).sqrt())
+    }
+
+    /// What the cosine of an arc of the same curvature that has `phi` there exceeds this one's by.
+    fn excess_of(self, phi: f64) -> f64 {
+        (phi * (2.0 + self.curvature * phi) - self.p) / (2.0 * self.depth)
+    }
 }
 
 /// Slope with which φ continues into the wall: `cosine` at a contact line, its own slope where the
@@ -420,15 +442,20 @@ impl<L: AngleLaw> Extension<'_, L> {
         }
         if inside {
             let samples = HEIGHTS.map(|height| cubic(tiles, phi, slot, at + normal * (height - s), CENTER));
-            let (cosine, share) = match law.moving_line().filter(|_| range.static_speed.is_none()) {
+            let turn = wall_curvature_term(tiles, phi, solids, index, foot, samples);
+            let arc =
+                |cosine: f64| Arc::new(samples, s, (slope_into_wall(samples, cosine) + turn).clamp(-0.999, 0.999));
+            let at_rest = arc(cosine);
+            let (end, share) = match law.moving_line().filter(|_| range.static_speed.is_none()) {
                 Some(moving) if !found.is_pinned() => {
-                    moving.angle(cosine, found, self.line_speed(phi, wall, slot, [at, normal], s, BAND))
+                    let speed = self.line_speed(phi, wall, slot, [at, normal], s, BAND);
+                    let present = (cosine + at_rest.excess_of(*out)).clamp(-0.999, 0.999);
+                    let (cosine, share) = moving.angle(cosine, found, speed, present);
+                    (arc(cosine), share)
                 }
-                _ => (cosine, 1.0),
+                _ => (at_rest, 1.0),
             };
-            let cosine = slope_into_wall(samples, cosine);
-            let cosine = (cosine + wall_curvature_term(tiles, phi, solids, index, foot, samples)).clamp(-0.999, 0.999);
-            *out += RELAXATION * share * (arc_phi(samples, s, cosine) - *out);
+            *out += RELAXATION * share * (end.phi() - *out);
         }
     }
 }

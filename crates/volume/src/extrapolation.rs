@@ -129,11 +129,35 @@ pub fn extrapolate_velocity<L>(
     let walls = WallMotion::new(step.world, sides, grid);
     let at_cell = |wall: &Wall, cell: CellIndex, axis: usize| walls.at_cell(wall, cell, axis);
     let most = params.numerics.prescribed_speed_limit * grid.h / step.dt;
+    solids.mirrors.reflect_velocity(&grid.tiles, velocity);
+    let hidden = reflect_flags(&geometry, face_flags);
     let unreached = extrapolation.fill_air(&geometry, most, &at_cell, velocity, face_flags);
+    for (flags, hidden) in face_flags.iter_mut().zip(hidden) {
+        hidden.into_iter().for_each(|(face, flag)| flags.values_mut()[face] = flag);
+    }
     divergence_correction.apply(&geometry, face_flags, step.dt / grid.h, speeds, &at_cell, velocity);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
     extrapolation.fill_walls(&geometry, face_flags, &wall_velocity, velocity);
     ExtrapolationReport { unreached }
+}
+
+/// Gives the faces in and beyond symmetry planes the flags that they would have in the whole, so
+/// that faces before them are filled in its order; returns their own by component.
+fn reflect_flags(geometry: &LiquidGeometry<'_>, flags: &mut FaceFlags) -> [Vec<(CellIndex, u8)>; 3] {
+    let LiquidGeometry { tiles, solids, phi, .. } = geometry;
+    let walls = solids.wall_distance().values();
+    if solids.mirrors.is_empty() {
+        return Default::default();
+    }
+    std::array::from_fn(|axis| {
+        let in_mirror = |face: CellIndex| {
+            let low = tiles.next(face, axis, -1).unwrap_or(face);
+            let wet = phi.values()[face] < 0.0 || phi.values()[low] < 0.0;
+            let buried = walls[face] + walls[low] <= 0.0;
+            u8::from(wet && !buried) * WET + u8::from(buried) * IN_SOLID
+        };
+        solids.mirrors.reflect_flags(tiles, axis, in_mirror, &mut flags[axis])
+    })
 }
 
 impl Extrapolation {

@@ -12,6 +12,7 @@
 mod advection;
 mod contact_angle;
 mod contact_curvature;
+mod covered_walls;
 mod curvature;
 mod cutting;
 mod divergence_correction;

@@ -139,6 +139,27 @@ impl Mirrors {
         }
     }
 
+    /// Gives the faces of component `axis` in and beyond the mirrors the flags of the whole: those
+    /// of their images, and in a mirror `own`. Returns what they were.
+    pub fn reflect_flags(
+        &self,
+        tiles: &Tiles,
+        axis: usize,
+        own: impl Fn(CellIndex) -> u8 + Sync,
+        flags: &mut Field<u8>,
+    ) -> Vec<(CellIndex, u8)> {
+        let before = &*flags;
+        // Any place in the cell of which the face is the low one.
+        let within = 0.5 * (0.5 - FACES[axis]);
+        let found = self.images(tiles, FACES[axis], |image| {
+            let is_in_mirror = image.signs[axis] < 0.0 && image.depth < ROUNDING;
+            (!is_in_mirror).then(|| before.get(tiles.find(cell_of(image.at + within))))
+        });
+        let old = found.iter().map(|&(face, _)| (face, before.values()[face])).collect();
+        found.into_iter().for_each(|(face, flag)| flags.values_mut()[face] = flag.unwrap_or_else(|| own(face)));
+        old
+    }
+
     /// The values at samples beyond the mirrors, down to the depth that stencils reach; samples lie
     /// at `stagger` in their cells.
     fn images<T: Send>(

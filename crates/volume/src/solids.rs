@@ -104,12 +104,11 @@ impl Boundaries<'_> {
         point
     }
 
-    /// Signed distance to the nearest wall that is no mirror, beyond a mirror that of the image, in
-    /// m.
-    fn wall_distance(&self, point: DVec3) -> f64 {
-        let point = self.image(point);
-        let walls = self.sides.iter().filter(|side| !side.symmetry).map(|side| side.normal.dot(point) - side.offset);
-        walls.fold(self.world.signed_distance(point), f64::min)
+    /// Signed distance to the surface of all walls and mirrors, in m; `h` is the side of a cell (in
+    /// m).
+    fn surface_distance(&self, point: DVec3, h: f64) -> f64 {
+        let mirrors = self.sides.iter().filter(|side| side.symmetry).map(|side| side.normal.dot(point) - side.offset);
+        mirrors.fold(self.union_distance(point, h), f64::min)
     }
 
     /// The nearest wall; a mirror only where no other is within `reach` (in m).
@@ -248,7 +247,7 @@ impl Solids {
                 if near[slot] {
                     let place = |local: usize| tile_place(grid, slot, local_center(local));
                     out.iter_mut().enumerate().for_each(|(local, out)| {
-                        *out = boundaries.wall_distance(place(local)) / grid.h;
+                        *out = boundaries.union_distance(boundaries.image(place(local)), grid.h) / grid.h;
                     });
                 } else {
                     out.copy_from_slice(distance.tile(slot));
@@ -329,7 +328,7 @@ fn sample_tile(
     let mut near = false;
     for local in 0..CELLS {
         let center = place(local_center(local));
-        distance[local] = boundaries.signed_distance(center) / grid.h;
+        distance[local] = boundaries.surface_distance(center, grid.h) / grid.h;
         if distance[local].abs() < SOLID_BAND {
             near = true;
             wall[local] = boundaries.wall(center, SOLID_BAND * grid.h);

@@ -354,12 +354,12 @@ impl Model for Volume {
     fn step(&mut self, limit: f64, timer: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         timer.enter("sources");
         self.check_speed()?;
-        let mut reports = StageReports::default();
+        let (mut reports, mut events) = (StageReports::default(), Vec::<Event>::new());
         if self.totals.time == 0.0 {
             let Self { fluid, world, history, .. } = self;
             let angles = HysteresisLaw::new(&self.setup.parameters, world, history);
             fluid.converge_contact_angle(&angles);
-            fluid.restore_volumes(|fluid| fluid.converge_contact_angle(&angles));
+            fluid.restore_volumes(&mut events, |fluid| fluid.converge_contact_angle(&angles));
         }
         let dt = self.step_length(limit);
         let until = self.totals.time + dt;
@@ -369,7 +369,6 @@ impl Model for Volume {
             let evaporated = evaporation.evaporate(&mut self.fluid.state, dt);
             self.totals.evaporated += evaporated * self.setup.cell_volume();
         }
-        let mut events: Vec<Event> = Vec::new();
         let Self { fluid, world, history, .. } = self;
         let angles = &HysteresisLaw::new(&fluid.params, world, history);
         let context = StepContext { dt, world, gravity: world.gravity(), angles, needles: &needles };
@@ -443,7 +442,7 @@ fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<DropId>), Vol
     check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
     fluid.redistance();
     fluid.label(&unmeasured);
-    fluid.restore_volumes(|_| ());
+    fluid.restore_volumes(&mut Vec::new(), |_| ());
     Ok((fluid, unmeasured))
 }
 

@@ -9,7 +9,7 @@
 //! its contact line: what the grid makes of an initial drop has not exactly its volume. During a
 //! run the divergence source of [`drops`](crate::drops) does this.
 
-use sessile_frames::DropId;
+use sessile_frames::{DropId, Event};
 
 use crate::drops::{Component, Label};
 use crate::fluid::Fluid;
@@ -26,17 +26,17 @@ const MAX_DISPLACEMENT: f64 = 0.25;
 
 impl Fluid {
     /// Moves the interfaces of all drops to where they enclose their target volumes; `extend`
-    /// follows every displacement.
-    pub fn restore_volumes(&mut self, mut extend: impl FnMut(&mut Self)) {
+    /// follows every displacement. Drops that have come apart or met are reported.
+    pub fn restore_volumes(&mut self, events: &mut Vec<Event>, mut extend: impl FnMut(&mut Self)) {
         for _ in 0..MAX_PASSES {
-            self.label(&[]);
+            self.relabel(events);
             if self.state.drops.components.iter().all(|drop| drop.volume_error() < TOLERANCE) {
                 return;
             }
             self.move_interfaces();
             extend(self);
         }
-        self.label(&[]);
+        self.relabel(events);
     }
 
     /// Moves the interface of each component by the layer that it lacks.

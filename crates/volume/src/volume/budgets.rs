@@ -88,7 +88,7 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
 /// Two unequal drops merge without gravity. Advection of the velocity and of the interface together
 /// do not conserve momentum, nor do extrapolation and damping; the balance makes up for them.
 #[test]
-fn merging_drops_do_not_drift() {
+fn merging_drops_do_not_drift_v8() {
     let mut volume = build(&format!(
         "{WATER}\
          [world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.16 mm\"\n\

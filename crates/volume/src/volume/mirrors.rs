@@ -3,7 +3,7 @@
 use glam::DVec3;
 use sessile_frames::{MeasureContext, Solid, measure};
 use sessile_geometry::{Closest, Distance};
-use sessile_model::Model;
+use sessile_model::{Model, NoTimer};
 
 use super::Volume;
 use super::tests::{build, run_to, surface};
@@ -57,10 +57,12 @@ fn place(volume: &Volume) -> [f64; 2] {
 /// corner with the pane decides about the line and closes half of its faces, by a fifteenth after
 /// 8 ms. The lattice is that of the whole: with a corner of it in that of the domain, the half ran
 /// at 0.485 m/s and the whole at 0.328 (on cells of 0.275 mm after 250 ms), since the speed depends
-/// on where the wall lies in its cells. (Later, differences grow where a part of the line is
-/// released a step earlier.)
+/// on where the wall lies in its cells. For the first 1.2 ms they agree to 1e-6 m/s; then the
+/// extrapolated velocity behind the drop differs in one step, by 6 mm/s, and from it the front at
+/// 8 ms, by 0.0045 mm. (Later, differences grow where a part of the line is released a step
+/// earlier.)
 #[test]
-fn a_half_of_a_running_drop_moves_as_the_whole() {
+fn a_half_of_a_running_drop_moves_as_the_whole_v7() {
     let (mut half, mut whole) = (running_drop(HALF), running_drop(""));
     for ms in [4.0, 8.0, 12.0] {
         run_to(&mut half, 1e-3 * ms);
@@ -91,4 +93,28 @@ fn the_measured_contact_angle_of_a_half_is_that_of_the_whole() {
     }
     let ratio = 2.0 * half.surface_area / whole.surface_area;
     assert!((ratio - 1.0).abs() < 2e-3, "twice the half has {ratio:.4} of the whole's interface");
+}
+
+/// Velocity is extrapolated beside a mirror in the order of the whole. If faces beyond it counted
+/// as faces in a solid, the air above the drop would differ by 0.2 mm/s after the first step.
+#[test]
+fn the_air_beside_a_mirror_moves_as_that_of_the_whole() {
+    let (mut half, mut whole) = (running_drop(HALF), running_drop(""));
+    for _ in 0..3 {
+        half.step(3e-4, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+        whole.step(3e-4, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let (half, whole) = (&half.fluid.state, &whole.fluid.state);
+    let (mut compared, mut largest) = (0, 0.0_f64);
+    for cell in half.grid.tiles.indices().filter(|&cell| half.phi.values()[cell].abs() < 4.0) {
+        let lattice = half.grid.tiles.cell(cell);
+        let Some(same) = whole.grid.tiles.find(lattice).filter(|_| lattice[2] >= 0) else { continue };
+        assert!(half.grid.center(cell).distance(whole.grid.center(same)) < 1e-12, "the lattices differ");
+        for (half, whole) in half.velocity.iter().zip(&whole.velocity) {
+            largest = largest.max((half.values()[cell] - whole.values()[same]).abs());
+        }
+        compared += 1;
+    }
+    println!("{compared} cells differ by at most {:.2e} mm/s", 1e3 * largest);
+    assert!(compared > 500 && largest < 1e-5, "{compared} cells differ by up to {:.2e} mm/s", 1e3 * largest);
 }
