@@ -56,7 +56,8 @@ pub struct Drop {
     /// Corners of the bounding box of the surface, in m.
     #[serde(skip)]
     pub(crate) bounds: [DVec3; 2],
-    /// Time by which it was advanced in the current step, in s; not part of the state between steps.
+    /// Time by which it was advanced in the current step, in s; not part of the state between
+    /// steps.
     #[serde(skip)]
     pub(crate) advanced: f64,
     /// Progress through the current step; not part of the state between steps.

@@ -195,8 +195,8 @@ fn check_gravity(state: &State, params: &Parameters, gravity: DVec3) -> Result<(
 
 /// Fails if a drop has a position that is not finite; reports a finite vertex of it.
 fn check_finite(drops: &[Drop], time: f64) -> Result<(), StepError> {
-    let moved = drops.iter().filter(|drop| drop.advanced > 0.0);
-    let Some(drop) = moved.into_iter().find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) else {
+    let mut moved = drops.iter().filter(|drop| drop.advanced > 0.0);
+    let Some(drop) = moved.find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) else {
         return Ok(());
     };
     let position = drop.mesh.positions.iter().copied().find(|p| p.is_finite()).unwrap_or_default();

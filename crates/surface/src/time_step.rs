@@ -10,18 +10,18 @@
 //! substeps. Only where that solid moves, the whole step is shorter.
 //!
 //! In reproduction mode a drop in a steady state takes longer substeps than the others, at most
-//! [`LONGEST_SUBSTEP`] and twice its pace. Its last substep δt, in which its velocity u changed by δu
-//! and at the end of which it deforms at w, gives the next:
+//! [`LONGEST_SUBSTEP`] and twice its pace. Its last substep δt, in which its velocity u changed by
+//! δu and at the end of which it deforms at w, gives the next:
 //!
 //! ```text
 //! w Δt ≤ MAX_DEFORMATION · edge,   u Δt ≤ MAX_PATH · edge,   a Δt ≤ MAX_GAIN · max(u, SLOW)
 //! a = |δu/δt| (1 + s δt (δt − Δt₀) k²),   k = 1.5/R
 //! ```
 //!
-//! The factor of a is that by which the implicit tension slows the drop in a long substep, since its
-//! contact line moves at the velocity of the substep before. Meanwhile the drop waits behind the
-//! model, but never beyond the time that a step was asked to reach, where a frame may show it. A
-//! substep in which it moves twice as far is rejected.
+//! The factor of a is that by which the implicit tension slows the drop in a long substep, since
+//! its contact line moves at the velocity of the substep before. Meanwhile the drop waits behind
+//! the model, but never beyond the time that a step was asked to reach, where a frame may show it.
+//! A substep in which it moves twice as far is rejected.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
@@ -108,8 +108,9 @@ pub fn schedule_drops(drops: &mut [Drop], params: &Parameters, dt: f64, limit: f
     }
 }
 
-/// Sets the pace of a drop after a substep of `dt` seconds in which its velocity changed by `gained`
-/// and which left it sliding or not; whether the drop moved no farther than its pace allowed.
+/// Sets the pace of a drop after a substep of `dt` seconds in which its velocity changed by
+/// `gained` and which left it sliding or not; whether the drop moved no farther than its pace
+/// allowed.
 pub fn update_pace(drop: &mut Drop, gained: DVec3, slides: bool, dt: f64, params: &Parameters) -> bool {
     let Some(paper) = params.paper.as_ref().filter(|_| params.max_step.is_none()) else { return true };
     let edge = drop.target_edge(params.edge);

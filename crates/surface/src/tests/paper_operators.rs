@@ -87,7 +87,8 @@ fn friction_holds_a_drop_where_it_exceeds_gravity() {
     let [held, slow, free] = [60.0, 15.0, 0.0].map(slid);
     assert!(held < 1.5, "it slides by {held} mm against a friction of twice its weight");
     assert!(slow > 2.0 * held, "it slides by {slow} mm, and by {held} mm against four times the friction");
-    // What the friction of 15 mm/s leaves of the weight moves it in proportion: the drag is viscous.
+    // It moves in proportion to what the friction of 15 mm/s leaves of the weight: the drag is
+    // viscous.
     let left = 1.0 - 15.0 / 3.0 / 9.81;
     assert!((slow / free - left).abs() < 0.1, "it slides by {slow} mm, and by {free} mm without friction");
 }
