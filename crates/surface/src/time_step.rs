@@ -22,8 +22,8 @@
 //! its contact line moves at the velocity of the substep before. Meanwhile the drop waits behind
 //! the model, but never beyond the time that a step was asked to reach, where a frame may show it.
 //! A substep in which it moves twice as far is rejected. One at whose end the drop has turned is
-//! followed by one of half its length: wide drops that nothing pins slosh faster, and in substeps of
-//! 1/30 s the lag of the line makes that grow.
+//! followed by one of half its length: wide drops that nothing pins slosh faster, and in substeps
+//! of 1/30 s the lag of the line makes that grow.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
