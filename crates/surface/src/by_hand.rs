@@ -21,12 +21,12 @@ impl SurfaceModel {
     pub(crate) fn add_by_hand(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
         let Self { params, state, notices, .. } = self;
         let contains = |drop: &&mut Drop| {
-            let [low, high] = drop.mesh.bounds();
+            let [low, high] = drop.bounds;
             at.cmpge(low).all() && at.cmple(high).all()
         };
         if let Some(drop) = state.drops.iter_mut().find(contains) {
             drop.volume += volume;
-            drop.wake();
+            drop.disturb();
             state.run.added += volume;
             return Ok(());
         }
@@ -48,7 +48,7 @@ impl SurfaceModel {
     /// Takes a share of all drops whose centers are in a region away.
     pub(crate) fn take_by_hand(&mut self, region: &Region, share: f64) -> f64 {
         self.reduce(|drop| {
-            let [low, high] = drop.mesh.bounds();
+            let [low, high] = drop.bounds;
             let is_inside = (0.5 * (low + high)).distance(region.center) <= region.radius;
             if is_inside { share.clamp(0.0, 1.0) } else { 0.0 }
         })
@@ -62,7 +62,7 @@ impl SurfaceModel {
             .drops
             .iter()
             .map(|drop| {
-                let [low, high] = drop.mesh.bounds();
+                let [low, high] = drop.bounds;
                 let center = 0.5 * (low + high);
                 let foot = world.closest(center).map_or(center, |(_, near)| near.point);
                 let radius = 0.5 * (high - low).max_element();
@@ -87,7 +87,7 @@ impl SurfaceModel {
             if share > 0.0 {
                 taken += share * drop.volume;
                 drop.volume -= share * drop.volume;
-                drop.wake();
+                drop.disturb();
             }
             true
         });
@@ -102,7 +102,7 @@ impl SurfaceModel {
         wetting: Option<Wetting>,
     ) -> Result<(), InteractionError> {
         self.state.substrate.world.set_material(solid, wetting)?;
-        self.state.drops.iter_mut().for_each(Drop::wake);
+        self.state.drops.iter_mut().for_each(Drop::disturb);
         Ok(())
     }
 }

@@ -49,6 +49,17 @@ pub struct Drop {
     pub(crate) clearance: f64,
     /// At rest, and not simulated until something disturbs it.
     pub asleep: bool,
+    /// Longest substep that the last one suggests, in s; 0 where nothing is known.
+    pub(crate) pace: f64,
+    /// Time that the drop waits behind the model for a longer substep, in s.
+    pub(crate) behind: f64,
+    /// Corners of the bounding box of the surface, in m.
+    #[serde(skip)]
+    pub(crate) bounds: [DVec3; 2],
+    /// Time by which it was advanced in the current step, in s; not part of the state between
+    /// steps.
+    #[serde(skip)]
+    pub(crate) advanced: f64,
     /// Progress through the current step; not part of the state between steps.
     #[serde(skip)]
     pub(crate) substeps: Substeps,
@@ -79,7 +90,7 @@ impl Drop {
     /// A drop whose surface moves as a rigid body.
     pub(crate) fn new(id: DropId, mut mesh: Mesh, volume: f64, velocity: DVec3) -> Self {
         mesh.velocities.fill(velocity);
-        let air_area = mesh.air_area();
+        let (air_area, bounds) = (mesh.air_area(), mesh.bounds());
         Self {
             id,
             mesh,
@@ -93,6 +104,10 @@ impl Drop {
             substeps_since_sizing: 0,
             clearance: 0.0,
             asleep: false,
+            pace: 0.0,
+            behind: 0.0,
+            bounds,
+            advanced: 0.0,
             substeps: Substeps::default(),
         }
     }
@@ -102,6 +117,12 @@ impl Drop {
         self.mesh = mesh;
         self.mesh.velocities.fill(self.velocity);
         self.air_area = self.mesh.air_area();
+        self.update_bounds();
+    }
+
+    /// Evaluates the bounding box after the surface has changed.
+    pub(crate) fn update_bounds(&mut self) {
+        self.bounds = self.mesh.bounds();
     }
 
     /// Target edge length of this drop, in m, in a scene whose shortest edge is `shortest`.
@@ -117,6 +138,12 @@ impl Drop {
     pub(crate) fn estimate_deformation_speed(&mut self) {
         let fastest = self.mesh.velocities.iter().map(|v| v.distance_squared(self.velocity)).fold(0.0, f64::max);
         self.deformation_speed = fastest.sqrt();
+    }
+
+    /// Resumes the simulation of a drop whose surroundings have changed.
+    pub(crate) fn disturb(&mut self) {
+        self.wake();
+        self.pace = 0.0;
     }
 
     /// Resumes the simulation of a drop that may be asleep.

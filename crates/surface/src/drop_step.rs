@@ -18,6 +18,7 @@ use crate::mesh::check::{check, clearance};
 use crate::mesh::quality::MeshQuality;
 use crate::rebuild::rebuild;
 use crate::remesh::{RemeshReport, RemeshTarget, remesh};
+use crate::time_step::update_pace;
 
 /// Free area over that of the sphere of the same volume beyond which a surface is rejected: no
 /// sheet or ligament that the mesh can resolve has as much.
@@ -73,6 +74,7 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
         None => advance(drop, context, scratch),
         Some(paper) => zhang2011::advance(drop, context, paper, scratch),
     };
+    let slides = advanced.slip_speed > 0.0 || !drop.mesh.touches_solid();
     let contact = update_contact(drop, edge, context.end, &params.numerics, scratch);
     let remeshed = remesh_moved(drop, edge, &advanced, context, scratch);
     let reconnected = contact.reconnected() || remeshed.reconnected();
@@ -80,8 +82,9 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
         restore_remeshed(drop, edge, &contact, reconnected, context, scratch);
     }
     restore_centroid(drop, &advanced, &contact);
-    let valid =
-        is_valid(drop, velocity, &advanced, context, &scratch.quality) && !(reconnected && check(&drop.mesh).is_err());
+    let valid = is_valid(drop, velocity, &advanced, context, &scratch.quality)
+        && !(reconnected && check(&drop.mesh).is_err())
+        && update_pace(drop, drop.velocity - velocity, slides, context.dt, params);
     if valid {
         drop.substeps_since_wet_mark += 1;
         drop.substeps_since_sizing = (drop.substeps_since_sizing + 1) % params.numerics.sizing_interval;
@@ -165,7 +168,7 @@ fn reject(
     scratch: &mut Scratch,
 ) -> DropStepReport {
     drop.mesh.copy_from(&scratch.backup);
-    drop.velocity = velocity;
+    (drop.velocity, drop.pace) = (velocity, 0.0);
     if context.dt > context.min_dt {
         let parts = context.params.numerics.retry_substeps;
         drop.substeps.remaining = parts * (drop.substeps.remaining + 1);

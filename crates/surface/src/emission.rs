@@ -114,6 +114,7 @@ fn pour(state: &mut State, params: &Parameters, outlet: OutletIndex, volume: f64
     let id = state.run.ids.issue();
     let mut drop = Drop::new(id, mesh, pending, direction * speed);
     restore_volume_of(&mut drop, &state.substrate, scratch);
+    drop.update_bounds();
     state.drops.push(drop);
 }
 
@@ -164,7 +165,7 @@ impl NearestDrop {
     /// The first of the drops that are nearest; `None` without drops.
     fn find(&mut self, drops: &[Drop], at: DVec3) -> Option<DropIndex> {
         if self.boxes.len() < drops.len() {
-            self.boxes = DropIndex::first(drops.len()).map(|i| (drops[i].mesh.bounds(), i)).collect();
+            self.boxes = DropIndex::first(drops.len()).map(|i| (drops[i].bounds, i)).collect();
             self.boxes.sort_by(|([a, _], i), ([b, _], j)| a.x.total_cmp(&b.x).then(i.cmp(j)));
             self.widest = self.boxes.iter().map(|([low, high], _)| high.x - low.x).fold(0.0, f64::max);
         }

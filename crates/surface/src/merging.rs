@@ -99,6 +99,7 @@ fn move_back_to_contact(drops: &mut [Drop], touches: &[Touch]) {
             && !std::mem::replace(&mut moved[index], true)
         {
             drops[index].mesh.positions.iter_mut().for_each(|p| *p += shift);
+            drops[index].update_bounds();
         }
     }
 }
@@ -161,13 +162,14 @@ fn finish_merge(drop: &mut Drop, through_sdf: bool, context: &mut MergeContext<'
     let MergeContext { substrate, params, scratch } = context;
     drop.air_area = drop.mesh.air_area();
     drop.estimate_deformation_speed();
-    drop.wake();
+    drop.disturb();
     if through_sdf {
         remesh_uniformly(drop, substrate, params, scratch);
     } else {
         restore_volume_of(drop, substrate, scratch);
     }
     ensure_valid(drop, substrate, params, scratch);
+    drop.update_bounds();
 }
 
 /// Unites the survivor with those of `others` that intersect it, one after the other.

@@ -33,7 +33,7 @@ pub fn rebuild(drop: &mut Drop, substrate: &Substrate, params: &Parameters, scra
         drop.velocity = DVec3::ZERO;
     }
     let edge = drop.target_edge(params.edge);
-    drop.wake();
+    drop.disturb();
     let broken = drop.mesh.clone();
     let mut fallback = None;
     for (fineness, remeshed) in ATTEMPTS {

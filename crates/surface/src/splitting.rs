@@ -37,7 +37,7 @@ pub fn split_components(drop: Drop, substrate: &Substrate, params: &Parameters, 
             part.mesh.velocities = velocities;
             part.air_area = scratch.geometry.air_area;
             part.pressure = drop.pressure;
-            part.substeps = drop.substeps;
+            (part.substeps, part.advanced) = (drop.substeps, drop.advanced);
             part
         })
         .collect();

@@ -80,6 +80,7 @@ impl State {
     pub fn insert_components(&mut self, components: Vec<Drop>, events: &mut Vec<Event>) {
         let mut ids = Ids::new();
         for (k, mut component) in components.into_iter().enumerate() {
+            component.update_bounds();
             if k > 0 {
                 component.id = self.run.ids.issue();
             }
@@ -116,17 +117,21 @@ impl State {
         }
     }
 
-    /// Wakes drops near moving solids, and all drops when gravity, in m/s², has changed.
+    /// Disturbs drops near moving solids that do nothing, and all of these when gravity, in m/s²,
+    /// has changed.
     pub fn wake_disturbed(&mut self, gravity: DVec3) {
         let turned = gravity != self.run.gravity;
         self.run.gravity = gravity;
         let moving = self.substrate.moving_solids();
-        for drop in self.drops.iter_mut().filter(|drop| drop.asleep) {
-            let [low, high] = drop.mesh.bounds();
+        if !turned && moving.is_empty() {
+            return;
+        }
+        for drop in self.drops.iter_mut().filter(|drop| drop.asleep || drop.pace > 0.0) {
+            let [low, high] = drop.bounds;
             let (center, reach) = (0.5 * (low + high), 0.75 * low.distance(high));
             let near_moving = moving.iter().any(|&s| self.substrate.solids()[s].signed_distance(center) < reach);
             if turned || near_moving {
-                drop.wake();
+                drop.disturb();
             }
         }
     }
@@ -143,12 +148,21 @@ impl State {
             if down.y > 0.0 { high.y } else { low.y },
             if down.z > 0.0 { high.z } else { low.z },
         );
+        let floor = (lowest.is_finite() && down != DVec3::ZERO).then(|| lowest.dot(down) + distance);
         let mut lost = 0.0;
         self.drops.retain(|drop| {
+            let [near, far] = drop.bounds;
+            let stays = match domain {
+                Some([min, max]) => near.cmpgt(min).all() && far.cmplt(max).all(),
+                None => floor.is_none_or(|floor| (near * down).max(far * down).element_sum() < floor),
+            };
+            if stays {
+                return true;
+            }
             let center = drop.mesh.centroid();
             let gone = match domain {
                 Some([min, max]) => center.cmplt(min).any() || center.cmpgt(max).any(),
-                None => lowest.is_finite() && down != DVec3::ZERO && center.dot(down) > lowest.dot(down) + distance,
+                None => floor.is_some_and(|floor| center.dot(down) > floor),
             };
             if gone {
                 lost += drop.volume;
@@ -184,6 +198,7 @@ impl State {
         }
         self.substrate.wet_history = Arc::new(saved.wet_history);
         self.drops = saved.drops;
+        self.drops.iter_mut().for_each(Drop::update_bounds);
         self.run = saved.run;
         Ok(())
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use sessile_frames::Event;
 use sessile_model::{StageReports, StageTimer, StepError, StepReport};
 
-use crate::drop::{Drop, DropIndex, Scratch, StepContext, Substeps};
+use crate::drop::{Drop, DropIndex, Scratch, StepContext};
 use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
 use crate::evaporation::evaporate;
@@ -15,7 +15,7 @@ use crate::parameters::Parameters;
 use crate::splitting::split_components;
 use crate::state::State;
 use crate::substrate::Substrate;
-use crate::time_step::choose_step;
+use crate::time_step::{choose_step, schedule_drops};
 
 /// Memory that a step reuses.
 #[derive(Debug, Default)]
@@ -43,6 +43,7 @@ impl SurfaceModel {
         }
         start.outlets.clone_from(&state.substrate.outlets);
         state.wake_disturbed(gravity);
+        schedule_drops(&mut state.drops, params, report.dt, limit);
         timer.enter("drops");
         let self_merges = advance_drops(state, params, &start, gravity, scratch, &mut report);
         check_finite(&state.drops, until)?;
@@ -69,10 +70,6 @@ fn advance_drops(
     report: &mut StepReport,
 ) -> u64 {
     let dt = report.dt;
-    // Drops that were just emitted or woken take one substep.
-    for drop in state.drops.iter_mut().filter(|drop| !drop.asleep && drop.substeps.remaining == 0) {
-        drop.substeps = Substeps::new(1, dt, &params.numerics);
-    }
     let mut self_merges = 0;
     loop {
         let State { drops, substrate, .. } = &mut *state;
@@ -112,14 +109,10 @@ fn step_pending(
         .with_max_len(1)
         .map(|(index, drop, scratch)| {
             drop.substeps.remaining -= 1;
-            (
-                index,
-                step_drop(
-                    drop,
-                    &StepContext { dt: drop.substeps.dt, min_dt: drop.substeps.min_dt, ..*context },
-                    scratch,
-                ),
-            )
+            let context = StepContext { dt: drop.substeps.dt, min_dt: drop.substeps.min_dt, ..*context };
+            let report = step_drop(drop, &context, scratch);
+            drop.update_bounds();
+            (index, report)
         })
         .collect()
 }
@@ -202,7 +195,8 @@ fn check_gravity(state: &State, params: &Parameters, gravity: DVec3) -> Result<(
 
 /// Fails if a drop has a position that is not finite; reports a finite vertex of it.
 fn check_finite(drops: &[Drop], time: f64) -> Result<(), StepError> {
-    let Some(drop) = drops.iter().find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) else {
+    let mut moved = drops.iter().filter(|drop| drop.advanced > 0.0);
+    let Some(drop) = moved.find(|drop| !drop.mesh.positions.iter().all(|p| p.is_finite())) else {
         return Ok(());
     };
     let position = drop.mesh.positions.iter().copied().find(|p| p.is_finite()).unwrap_or_default();
@@ -230,6 +224,7 @@ mod tests {
         let mut drop = Drop::new(DropId::new(7).unwrap(), mesh, 4e-9, DVec3::new(3.0, 0.0, 0.0));
         assert!(check_finite(std::slice::from_ref(&drop), 0.1).is_ok());
         drop.mesh.positions[0].x = f64::NAN;
+        drop.advanced = 1e-3;
         let Err(StepError::NonFinite { what, position, .. }) = check_finite(&[drop], 0.1) else {
             panic!("a NaN position is an error");
         };

@@ -8,12 +8,44 @@
 //! The implicit scheme has no stability limit of its own; the limit is that liquid must not pass
 //! through a solid within one contact update. A drop that approaches a solid too fast takes n
 //! substeps. Only where that solid moves, the whole step is shorter.
+//!
+//! In reproduction mode a drop in a steady state takes longer substeps than the others, at most
+//! [`LONGEST_SUBSTEP`] and twice its pace. Its last substep δt, in which its velocity u changed by
+//! δu and at the end of which it deforms at w, gives the next:
+//!
+//! ```text
+//! w Δt ≤ MAX_DEFORMATION · edge,   u Δt ≤ MAX_PATH · edge,   a Δt ≤ MAX_GAIN · max(u, SLOW)
+//! a = |δu/δt| (1 + s δt (δt − Δt₀) k²),   k = 1.5/R
+//! ```
+//!
+//! The factor of a is that by which the implicit tension slows the drop in a long substep, since
+//! its contact line moves at the velocity of the substep before. Meanwhile the drop waits behind
+//! the model, but never beyond the time that a step was asked to reach, where a frame may show it.
+//! A substep in which it moves twice as far is rejected. One at whose end the drop has turned is
+//! followed by one of half its length: wide drops that nothing pins slosh faster, and in substeps
+//! of 1/30 s the lag of the line makes that grow.
+
+use glam::DVec3;
+use sessile_numerics::sphere_radius;
 
 use crate::drop::{Drop, Substeps};
 use crate::dynamics::zhang2011::REFERENCE_STEP;
 use crate::parameters::Parameters;
 use crate::state::State;
 use crate::substrate::SolidIndex;
+
+/// Largest deformation of a drop in a substep longer than the model's step, in edges.
+const MAX_DEFORMATION: f64 = 0.15;
+/// Largest path of a drop in such a substep, in edges.
+const MAX_PATH: f64 = 1.0;
+/// Largest relative change of a drop's speed in such a substep.
+const MAX_GAIN: f64 = 0.1;
+/// Least speed that changes are relative to, in m/s.
+const SLOW: f64 = 0.5e-3;
+/// k R, the wave number over the drop's radius at which a contact line holds its surface.
+const HELD_WAVE_NUMBER: f64 = 1.5;
+/// Longest substep, in s.
+const LONGEST_SUBSTEP: f64 = 1.0 / 30.0;
 
 /// Longest step where the scene sets none, in s.
 pub fn usual_step(params: &Parameters) -> f64 {
@@ -24,8 +56,8 @@ pub fn usual_step(params: &Parameters) -> f64 {
     }
 }
 
-/// Chooses the length of the next step, at most `limit`, in s, and sets the substeps of all drops
-/// that are awake.
+/// Chooses the length of the next step, at most `limit`, in s, and counts the substeps of the drops
+/// that approach a solid in a step of the longest length.
 pub fn choose_step(state: &mut State, params: &Parameters, limit: f64) -> f64 {
     let longest = params.max_step.unwrap_or(usual_step(params));
     let max_substeps = f64::from(params.numerics.max_substeps);
@@ -45,18 +77,69 @@ pub fn choose_step(state: &mut State, params: &Parameters, limit: f64) -> f64 {
     }
     let dt = dt.max(longest / max_substeps);
     // Equal steps up to the limit, instead of a short one at the end.
-    let dt = if limit > dt { limit / (limit / dt).ceil() } else { limit };
-    for drop in drops.iter_mut().filter(|drop| !drop.asleep) {
-        let count = (f64::from(drop.substeps.remaining) * dt / longest).ceil().max(1.0);
-        drop.substeps = Substeps::new(count as u32, dt, &params.numerics);
+    if limit > dt { limit / (limit / dt).ceil() } else { limit }
+}
+
+/// Divides a step of `dt` seconds into the substeps of each drop that is awake, or lets it wait;
+/// none waits beyond the `limit`, in s, in which the drops that wait take equal substeps.
+///
+/// Drops that approach a solid have the number of substeps that [`choose_step`] gave them; those
+/// that were emitted or woken since take one.
+pub fn schedule_drops(drops: &mut [Drop], params: &Parameters, dt: f64, limit: f64) {
+    let longest = params.max_step.unwrap_or(usual_step(params));
+    for drop in drops {
+        drop.advanced = 0.0;
+        if drop.asleep {
+            drop.substeps = Substeps::default();
+            continue;
+        }
+        let due = drop.behind + dt;
+        let pace = drop.pace.max(longest);
+        let whole = drop.behind + limit;
+        let equal = whole / (whole / pace - 1e-9).ceil().max(1.0);
+        if pace > longest && dt < limit && drop.substeps.remaining <= 1 && due + 0.5 * dt <= equal {
+            drop.behind = due;
+            drop.substeps = Substeps::default();
+            continue;
+        }
+        let approach = f64::from(drop.substeps.remaining) * due / longest;
+        // Waiting ends half a step before or after the pace; what was disturbed since catches up.
+        let count = if drop.substeps.remaining > 1 { approach } else { ((due - 0.5 * dt) / pace).max(1.0) };
+        drop.substeps = Substeps::new(count.ceil() as u32, due, &params.numerics);
+        (drop.behind, drop.advanced) = (0.0, due);
     }
-    dt
+}
+
+/// Sets the pace of a drop after a substep of `dt` seconds in which its velocity changed by
+/// `gained` and which left it sliding or not; whether the drop moved no farther than its pace
+/// allowed.
+pub fn update_pace(drop: &mut Drop, gained: DVec3, slides: bool, dt: f64, params: &Parameters) -> bool {
+    let Some(paper) = params.paper.as_ref().filter(|_| params.max_step.is_none()) else { return true };
+    let edge = drop.target_edge(params.edge);
+    let (deformation, speed) = (drop.deformation_speed, drop.velocity.length());
+    let (deformed, path) = (MAX_DEFORMATION * edge, MAX_PATH * edge);
+    if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path) {
+        return false;
+    }
+    let radius = sphere_radius(drop.volume);
+    let k = HELD_WAVE_NUMBER / radius;
+    let slowing = 1.0 + paper.tension * dt * (dt - REFERENCE_STEP).max(0.0) * k * k;
+    let acceleration = gained.length() / dt * slowing;
+    // What friction holds only sags.
+    let steady = if slides { MAX_GAIN * speed.max(SLOW) / acceleration } else { f64::INFINITY };
+    let liquid = &params.liquid;
+    let capillary_speed = (liquid.surface_tension / (liquid.density * radius)).sqrt();
+    let is_moving = gained.length() > params.numerics.rest_normal_speed * capillary_speed;
+    let has_turned = drop.velocity.dot(drop.velocity - gained) < 0.0;
+    let longest = if is_moving && has_turned { 0.5 * dt } else { LONGEST_SUBSTEP.min(2.0 * dt.max(drop.pace)) };
+    drop.pace = (deformed / deformation).min(path / speed).min(steady).min(longest).max(REFERENCE_STEP);
+    true
 }
 
 /// A drop that may approach a solid by more than the allowed distance.
 struct Approach {
     /// Center of the bounding box, in m.
-    center: glam::DVec3,
+    center: DVec3,
     /// Distance from the center within which a solid may be reached, in m.
     reach: f64,
     /// Substeps that keep the approach below the limit.
@@ -68,7 +151,7 @@ impl Approach {
     ///
     /// What counts is how far liquid approaches the solid, by deformation and with the drop as a
     /// whole: a drop that slides does not approach it.
-    fn new(drop: &Drop, params: &Parameters, dt: f64, distance: impl Fn(glam::DVec3) -> f64) -> Option<Self> {
+    fn new(drop: &Drop, params: &Parameters, dt: f64, distance: impl Fn(DVec3) -> f64) -> Option<Self> {
         let numerics = &params.numerics;
         let edges = if params.paper.is_some() { numerics.max_approach_paper } else { numerics.max_approach };
         let allowed = edges * drop.target_edge(params.edge);
@@ -76,7 +159,7 @@ impl Approach {
         if speed * dt <= allowed {
             return None;
         }
-        let [low, high] = drop.mesh.bounds();
+        let [low, high] = drop.bounds;
         let (center, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
         let reach = radius + 2.0 * speed * dt;
         let before = distance(center);

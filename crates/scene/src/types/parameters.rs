@@ -104,7 +104,7 @@ section! {
         /// Speed ε lost to friction per step, in m/s.
         pub friction: Option<f64> = key(
             Quantity(&VELOCITY, NotNegative),
-            Derived("20 mm/s"),
+            Derived("25 mm/s"),
             "speed ε lost to friction per step"
         ),
         /// Contact-angle stiffness α.

@@ -219,6 +219,14 @@ impl LinearSystem {
         self.row(v).iter().map(|e| (x[v] - x[e.column]) * e.weight).sum()
     }
 
+    /// Adds the pull of a vertex that moves, with `impulse` as its velocity times κσ, to b of its
+    /// neighbors.
+    pub fn pull_neighbors(&mut self, v: VertexIndex, impulse: DVec3) {
+        for e in &self.edges[self.rows[v] as usize..self.rows[v.to_usize() + 1] as usize] {
+            self.right[e.column] += impulse * e.weight;
+        }
+    }
+
     /// Raises the weight of every edge by the share that `extra` returns for its half-edge.
     pub fn stiffen(&mut self, mesh: &Mesh, extra: impl Fn(HalfEdgeIndex) -> f64) {
         for v in mesh.vertex_indices() {

@@ -32,9 +32,9 @@ pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
     restore_velocity(drop, geometry);
 }
 
-/// The same for the paper's operators on a solid: the drop is a shell with these masses, and its
-/// wetted face loses the speed `lost`, in m/s, to friction. Sets the drop's velocity and returns
-/// the velocity at which it slides along the solid, in m/s.
+/// The same for the paper's operators on a solid: the drop is a shell with these masses, and has no
+/// slip if it `sticks`. Sets the drop's velocity and returns the velocity at which it slides along
+/// the solid, in m/s.
 ///
 /// The shell moves along the solid as one, at the mean velocity of the free surface and the wetted
 /// face, so that friction on the one slows the other. What the free vertices lose along the surface
@@ -44,7 +44,7 @@ pub fn remove_tangential_velocity_of_shell(
     geometry: &DropGeometry,
     masses: &[f64],
     footprint_normal: DVec3,
-    lost: f64,
+    sticks: bool,
 ) -> DVec3 {
     let across = |v: DVec3| v - footprint_normal * footprint_normal.dot(v);
     let sum = |drop: &Drop, kind: VertexKind| {
@@ -58,10 +58,9 @@ pub fn remove_tangential_velocity_of_shell(
     let (free_momentum, free_mass) = sum(drop, VertexKind::Free);
     let (wetted_momentum, wetted_mass) = sum(drop, VertexKind::Wetted);
     let mass: f64 = masses.iter().sum();
-    let wetted_share = 1.0 - geometry.air_area / mass;
     let u = (free_momentum + wetted_momentum) / (free_mass + wetted_mass);
     let solid = across(geometry.solid_velocity());
-    let slip = slowed(u - solid, lost * wetted_share);
+    let slip = if sticks { DVec3::ZERO } else { u - solid };
     let u = solid + slip;
     project_onto_normals(drop, geometry, u);
     for contact in geometry.contacts.iter().filter(|contact| contact.kind == VertexKind::Wetted) {
@@ -81,12 +80,6 @@ pub fn remove_tangential_velocity_of_shell(
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     slip
-}
-
-/// A velocity that has lost the speed `lost`, in m/s, to friction (zhang2011, eq. 2).
-fn slowed(velocity: DVec3, lost: f64) -> DVec3 {
-    let speed = velocity.length();
-    if speed <= lost { DVec3::ZERO } else { velocity * (1.0 - lost / speed) }
 }
 
 /// Removes the tangential velocities of free vertices relative to `u`, in m/s, and the growth of

@@ -14,6 +14,7 @@
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
+use sessile_world::Solid;
 
 use super::geometry::DropGeometry;
 use crate::drop::{Drop, Scratch};
@@ -24,7 +25,11 @@ use crate::substrate::{SolidIndex, Substrate};
 /// Secant iterations; each gains some digits.
 const MAX_PASSES: usize = 8;
 /// Passes that put vertices back on the solids that they entered.
-const MAX_PROJECTIONS: usize = 4;
+const MAX_PROJECTIONS: usize = 16;
+/// Steps along the path of a vertex toward a solid, each as long as the distance from it.
+const MAX_MARCHES: usize = 64;
+/// Distance from the solid at which a path ends, over its length.
+const ENTRY_TOLERANCE: f64 = 1e-6;
 /// Relative error of the volume at which the iteration ends.
 const TOLERANCE: f64 = 1e-11;
 
@@ -75,13 +80,14 @@ pub fn restore_volume_outside(
     held.clear();
     held.resize(geometry.kinds.len(), false);
     for _ in 0..MAX_PROJECTIONS {
-        restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free && !held[v]);
+        let shift = restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free && !held[v]);
         let mut entered = false;
         for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] == VertexKind::Free) {
+            let before = drop.mesh.positions[v] - geometry.normals[v] * if held[v] { 0.0 } else { shift };
             for solid in solids.iter().map(|&s| &substrate.solids()[s]) {
                 let position = &mut drop.mesh.positions[v];
                 if solid.signed_distance(*position) < 0.0 {
-                    *position = solid.closest(*position).point;
+                    *position = entry(solid, before, *position);
                     entered |= !std::mem::replace(&mut held[v], true);
                 }
             }
@@ -93,8 +99,30 @@ pub fn restore_volume_outside(
     restore_volume_by(drop, geometry, |v| geometry.kinds[v] == VertexKind::Free && !held[v]);
 }
 
-/// Moves the vertices that `moves` selects along their normals until the drop has its volume.
-fn restore_volume_by(drop: &mut Drop, geometry: &DropGeometry, moves: impl Fn(VertexIndex) -> bool) {
+/// Where a vertex that moved into a solid met its surface, in m: through a thin solid the closest
+/// point may be on the other side.
+fn entry(solid: &Solid, before: DVec3, after: DVec3) -> DVec3 {
+    let path = after - before;
+    let length = path.length();
+    let mut passed = 0.0;
+    for _ in 0..MAX_MARCHES {
+        let distance = solid.signed_distance(before + path * (passed / length));
+        // A vertex that was inside before leaves by the shortest way.
+        if passed == 0.0 && distance <= 0.0 {
+            return solid.closest(after).point;
+        }
+        passed = (passed + distance).min(length);
+        if distance < ENTRY_TOLERANCE * length {
+            break;
+        }
+    }
+    solid.closest(before + path * (passed / length)).point
+}
+
+/// Moves the vertices that `moves` selects along their normals until the drop has its volume;
+/// returns by how far, in m.
+fn restore_volume_by(drop: &mut Drop, geometry: &DropGeometry, moves: impl Fn(VertexIndex) -> bool) -> f64 {
+    let mut total = 0.0;
     let mut growth = 0.0;
     for v in VertexIndex::first(geometry.normals.len()) {
         if moves(v) {
@@ -106,12 +134,13 @@ fn restore_volume_by(drop: &mut Drop, geometry: &DropGeometry, moves: impl Fn(Ve
     for _ in 0..MAX_PASSES {
         let missing = drop.volume - volume;
         if missing.abs() <= TOLERANCE * drop.volume || growth.is_nan() || growth <= 0.0 {
-            return;
+            break;
         }
         let shift = missing / growth;
         if shift.abs() > max_shift {
-            return;
+            break;
         }
+        total += shift;
         for v in VertexIndex::first(geometry.normals.len()) {
             if moves(v) {
                 drop.mesh.positions[v] += geometry.normals[v] * shift;
@@ -123,19 +152,41 @@ fn restore_volume_by(drop: &mut Drop, geometry: &DropGeometry, moves: impl Fn(Ve
             growth = secant;
         }
     }
+    total
 }
 
-/// Evaluates the geometry of a drop whose mesh was replaced, and restores its volume.
+/// Evaluates the geometry of a drop whose mesh was replaced, and restores its volume outside the
+/// solids.
+///
+/// A merged surface misses all that its parts had in common.
 pub fn restore_volume_of(drop: &mut Drop, substrate: &Substrate, scratch: &mut Scratch) {
-    scratch.geometry.read(&drop.mesh, substrate);
-    drop.air_area = scratch.geometry.air_area;
-    restore_volume(drop, &scratch.geometry);
+    let Scratch { geometry, contact, held, .. } = scratch;
+    geometry.read(&drop.mesh, substrate);
+    drop.air_area = geometry.air_area;
+    substrate.find_near(drop.mesh.bounds(), sphere_radius(drop.volume), &mut contact.near);
+    restore_volume_outside(drop, geometry, substrate, &contact.near, held);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::test_support::{TestDrops, floor};
+
+    /// The remaining volume of a merged drop may be as much as one of its parts.
+    #[test]
+    fn a_drop_that_grows_against_a_thin_plate_stays_on_its_side() {
+        let plate = "[materials.m]\nadvancing = \"90 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\n\
+            shape = \"box\"\nmin = \"-9 -0.3 -9 mm\"\nmax = \"9 0 9 mm\"\n";
+        let ball = "[[drops]]\nshape = \"sphere\"\ncenter = \"0 1.1 0 mm\"\nradius = \"1 mm\"\n";
+        let TestDrops { mut drops, substrate, mut scratch, .. } = TestDrops::new(&format!("{plate}{ball}"), 0.2e-3);
+        let drop = &mut drops[0];
+        drop.volume *= 2.5;
+        restore_volume_of(drop, &substrate, &mut scratch);
+        let error = drop.mesh.volume() / drop.volume - 1.0;
+        assert!(error.abs() < 1e-9, "the volume is off by {error:e}");
+        let lowest = drop.mesh.bounds()[0].y;
+        assert!(lowest > -1e-9, "a vertex is at {lowest} m");
+    }
 
     #[test]
     fn restoring_the_volume_moves_no_vertex_into_a_solid() {

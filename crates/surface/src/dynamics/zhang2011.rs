@@ -92,7 +92,7 @@ impl PaperParameters {
             mu: scene.mu.unwrap_or(0.4),
             eta: scene.eta.unwrap_or(0.0) * SQUARE_CENTIMETERS,
             poor_mesh_eta: POOR_MESH_ETA * SQUARE_CENTIMETERS,
-            friction: scene.friction.unwrap_or(2e-2),
+            friction: scene.friction.unwrap_or(2.5e-2),
             alpha: scene.alpha.unwrap_or(1e5) * CENTIMETERS,
             tension: scene.gamma.unwrap_or(0.2) * SQUARE_CENTIMETERS / FLOW_STEP,
             correction: scene.volume_correction.unwrap_or(VolumeCorrection::Global),
@@ -116,12 +116,13 @@ pub fn advance(
     apply_external_forces(drop, context, geometry, &system.masses);
     let kept = kept(paper, dt);
     drop.mesh.velocities.iter_mut().for_each(|v| *v *= kept);
-    let lost = paper.friction * dt / REFERENCE_STEP;
+    let sticks = apply_friction(drop, geometry, paper, dt, &system.masses, vectors);
     for v in VertexIndex::first(system.right.len()) {
         system.velocities[v] = drop.mesh.velocities[v];
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (paper.tension * dt);
     }
     hold_contacts(drop, geometry, paper, context, system);
+    carry_line(drop, geometry, paper, dt, system);
     let coefficients = viscous_flow(drop, geometry, paper, dt, system);
     let rate = Some((drop.volume - geometry.volume) / dt);
     let solve = system.solve(geometry, &coefficients, rate, &context.params.numerics);
@@ -134,7 +135,7 @@ pub fn advance(
     if paper.correction != VolumeCorrection::Global {
         correct_locally(drop, geometry, dt, vectors);
     }
-    let slip = remove_tangential_velocity(drop, geometry, &system.masses, lost);
+    let slip = remove_tangential_velocity(drop, geometry, &system.masses, sticks);
     let mut report = move_vertices(drop, geometry, dt);
     report.centroid = match contact_line::sliding_plane(geometry) {
         // Remeshing an uneven mesh moves it, against a friction that it does not feel.
@@ -149,15 +150,15 @@ pub fn advance(
     AdvanceReport { solve, solves: 1, slip_speed: slip.length(), ..report }
 }
 
-/// Removes the velocities within the surface, and from drops on solids what friction takes (eq. 2),
-/// the speed `lost`, in m/s; returns the velocity at which the drop slides, in m/s.
-fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry, masses: &[f64], lost: f64) -> DVec3 {
+/// Removes the velocities within the surface, and from drops on solids that friction holds also
+/// their slip; returns the velocity at which the drop slides, in m/s.
+fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry, masses: &[f64], sticks: bool) -> DVec3 {
     match geometry.footprint_normal() {
         _ if geometry.has_outlet() => {
             drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
             drop.velocity
         }
-        Some(normal) => velocity_gauge::remove_tangential_velocity_of_shell(drop, geometry, masses, normal, lost),
+        Some(normal) => velocity_gauge::remove_tangential_velocity_of_shell(drop, geometry, masses, normal, sticks),
         None => {
             velocity_gauge::remove_tangential_velocity(drop, geometry);
             DVec3::ZERO
@@ -228,9 +229,40 @@ fn add_weight(velocities: &mut [DVec3], geometry: &DropGeometry, masses: &[f64],
     }
 }
 
-/// Share of a velocity that damping leaves in a step (zhang2011, eq. 3).
+/// Friction of a drop on solids (zhang2011, eq. 2); returns whether it sticks.
+///
+/// The drop as a whole loses ε times the wetted share of its area, but no more than the slip that
+/// its momentum, its weight and the tension of its line leave it. Like the weight it acts before
+/// the solve: the tension of a pinned line, which is implicit, would balance in a long step most of
+/// a weight that friction then takes again.
+fn apply_friction(
+    drop: &mut Drop,
+    geometry: &DropGeometry,
+    paper: &PaperParameters,
+    dt: f64,
+    masses: &[f64],
+    pull: &[DVec3],
+) -> bool {
+    let Some(normal) = geometry.footprint_normal().filter(|_| !geometry.has_outlet()) else { return false };
+    let (mut momentum, mut mass) = (DVec3::ZERO, 0.0);
+    for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] != VertexKind::ContactLine) {
+        momentum += drop.mesh.velocities[v] * masses[v] - pull[v] * (paper.tension * dt);
+        mass += masses[v];
+    }
+    let slip = momentum / mass - geometry.solid_velocity();
+    let slip = slip - normal * normal.dot(slip);
+    let lost = paper.friction * dt / REFERENCE_STEP * (1.0 - geometry.air_area / masses.iter().sum::<f64>());
+    let (speed, sticks) = (slip.length(), slip.length() <= lost);
+    let taken = if sticks { slip } else { slip * (lost / speed) };
+    add_weight(&mut drop.mesh.velocities, geometry, masses, normal, -taken);
+    sticks
+}
+
+/// Share of a velocity that damping leaves in a step (zhang2011, eq. 3); a long step is as many
+/// reference steps.
 fn kept(paper: &PaperParameters, dt: f64) -> f64 {
-    (1.0 - paper.mu * dt).max(0.0)
+    let steps = (dt / REFERENCE_STEP).max(1.0);
+    math::powf((1.0 - paper.mu * dt / steps).max(0.0), steps)
 }
 
 /// The matrix of the flow with the viscosity η (zhang2011, eqs. 3 and 5).
@@ -291,6 +323,22 @@ fn hold_contacts(
         let friction = driven.clamp(-lost, lost);
         let speed = if excess == 0.0 { 0.0 } else { (driven - friction) / (1.0 + push * dt / reach) };
         system.velocities[v] = sample.velocity + out * speed;
+    }
+}
+
+/// Lets the implicit tension of a long step see the contact line follow the drop along itself.
+///
+/// The vertices of the line stay where a drop slides along it, and hold the surface by its
+/// viscosity. The tension at the end of the step is that of a line which has moved on.
+fn carry_line(drop: &Drop, geometry: &DropGeometry, paper: &PaperParameters, dt: f64, system: &mut LinearSystem) {
+    let stiffness = paper.tension * dt * (dt - REFERENCE_STEP);
+    if stiffness <= 0.0 {
+        return;
+    }
+    for contact in geometry.contacts.iter().filter(|contact| contact.is_mobile_line()) {
+        let along = contact.outward.cross(contact.sample.normal);
+        let slip = along * along.dot(drop.velocity - contact.sample.velocity);
+        system.pull_neighbors(contact.vertex, slip * stiffness);
     }
 }
 

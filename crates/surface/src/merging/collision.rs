@@ -21,15 +21,15 @@ pub struct Touch {
 }
 
 /// Pairs of drops whose surfaces come closer than `gap`, in m, now or at their closest approach in
-/// the last `dt` seconds; sorted.
+/// the last `dt` seconds; sorted. Pairs of which neither has moved are left out.
 pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<Touch> {
-    let boxes: Vec<[DVec3; 2]> = drops.iter().map(|drop| drop.mesh.bounds()).collect();
+    let boxes: Vec<[DVec3; 2]> = drops.iter().map(|drop| drop.bounds).collect();
     // Bounding boxes swept over the step.
     let swept: Vec<[DVec3; 2]> = drops
         .iter()
         .zip(&boxes)
         .map(|(drop, &[low, high])| {
-            let path = if drop.asleep { DVec3::ZERO } else { drop.velocity * dt };
+            let path = drop.velocity * drop.advanced;
             [low.min(low - path), high.max(high - path)]
         })
         .collect();
@@ -46,7 +46,7 @@ pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64)
             let (first, second) = (i.min(j), i.max(j));
             let within = gap(&drops[i], &drops[j]);
             let apart = (swept[i][0].max(swept[j][0]) - within).cmpgt(swept[i][1].min(swept[j][1]) + within).any();
-            if apart || (drops[i].asleep && drops[j].asleep) {
+            if apart || (drops[i].advanced == 0.0 && drops[j].advanced == 0.0) {
                 continue;
             }
             if touch_at(drops, &boxes, [first, second], DVec3::ZERO, within) {

@@ -115,22 +115,23 @@ pub fn check_crossings(mesh: &Mesh) -> Result<(), MeshDefect> {
 ///
 /// Only pairs of triangles that face toward or away from each other count as opposite sheets.
 pub(crate) fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, MeshDefect> {
-    let live: Vec<TriangleIndex> = mesh.live_triangles().collect();
-    let boxes: Vec<Bounds> = live.iter().map(|&t| Bounds::of(mesh.corners(t))).collect();
-    // Sweep along x over the bounding boxes.
-    let mut order: Vec<usize> = (0..live.len()).collect();
-    order.sort_unstable_by(|&i, &j| boxes[i].low.x.total_cmp(&boxes[j].low.x).then(i.cmp(&j)));
+    let [low, high] = mesh.bounds();
+    let extent = high - low;
+    // Sweep over the bounding boxes along the longest side of the drop.
+    let axis = (0..3).max_by(|&i, &j| extent[i].total_cmp(&extent[j])).unwrap_or(0);
+    let mut boxes: Vec<(Bounds, TriangleIndex)> =
+        mesh.live_triangles().map(|t| (Bounds::of(mesh.corners(t)), t)).collect();
+    boxes.sort_unstable_by(|(a, t), (b, u)| a.low[axis].total_cmp(&b.low[axis]).then(t.cmp(u)));
     let mut clearance = reach;
-    for (rank, &i) in order.iter().enumerate() {
-        for &j in &order[rank + 1..] {
-            if boxes[j].low.x > boxes[i].high.x + clearance {
+    for (rank, &(one, t)) in boxes.iter().enumerate() {
+        for &(other, u) in &boxes[rank + 1..] {
+            if other.low[axis] > one.high[axis] + clearance {
                 break;
             }
-            let gap = (boxes[i].low - boxes[j].high).max(boxes[j].low - boxes[i].high).max(DVec3::ZERO);
+            let gap = (one.low - other.high).max(other.low - one.high).max(DVec3::ZERO);
             if gap.max_element() > clearance {
                 continue;
             }
-            let (t, u) = (live[i], live[j]);
             if gap == DVec3::ZERO && (pierces(mesh, t, u) || pierces(mesh, u, t)) {
                 return Err(MeshDefect::Crossing(t.min(u), t.max(u)));
             }

@@ -57,3 +57,18 @@ fn a_drop_fills_a_wetting_corner() {
     let at = model.drops()[0].mesh.centroid();
     assert!(at.x < 1.6e-3 && at.z < 1.6e-3, "the drop was expelled to {at}");
 }
+
+/// Drips that fall into each other merge at once, and the merged drop misses what they had in
+/// common: up to all of one of them.
+#[test]
+fn a_drop_that_grows_by_overlapping_drips_stays_outside_the_floor() {
+    let floor = plane([0.0, 1.0, 0.0], 60.0, 40.0);
+    let drip = "[[emitters]]\nkind = \"drip\"\nat = \"0 3.4 0 mm\"\nradius = \"2 mm\"\nevery = \"0.8 ms\"\n";
+    let mut model = build(&format!("[resolution]\nedge = \"0.3 mm\"\n{floor}{drip}"));
+    for _ in 0..8 {
+        run(&mut model, 1e-3);
+        let lowest = lowest_distance(&model);
+        assert!(lowest > -0.1e-3, "at {} s liquid is {lowest} m inside the floor", model.time());
+    }
+    assert!(model.volume() > 200e-9, "{} m³ have merged", model.volume());
+}

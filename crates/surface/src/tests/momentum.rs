@@ -54,6 +54,18 @@ fn resting_drop_does_not_propel_itself_in_reproduction_mode() {
     }
 }
 
+/// A puddle without hysteresis sloshes; substeps that are too long for that amplify it.
+#[test]
+fn puddle_without_hysteresis_comes_to_rest_in_frames_of_any_length() {
+    for frame in [2e-3, 0.1] {
+        let mut model = build_paper(&without_hysteresis(63.0, 37.0, 0.4, ""));
+        while model.time() < 2.0 && !model.drops()[0].asleep {
+            model.step(frame, &mut NoTimer).unwrap();
+        }
+        assert!(model.drops()[0].asleep, "in frames of {frame} s it moves at {} m/s", model.drops()[0].velocity);
+    }
+}
+
 /// Follows a drop that oscillates and remeshes in flight, and checks its momentum and the path of
 /// its centroid after every step.
 fn assert_momentum_is_conserved(mut model: SurfaceModel) {
