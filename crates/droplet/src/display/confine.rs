@@ -20,6 +20,9 @@ const VISIBLE_DEPTH: f64 = 0.02;
 /// Heights of the center of a cut ball over the place of its droplet, in cube roots of its volume:
 /// that with most room is taken.
 const CENTER_HEIGHTS: [f64; 5] = [0.3, 0.2, 0.1, 0.05, 0.02];
+/// Largest reach of a confined shape over that of the shape before: a few vertices that are free to
+/// move would become a needle, and end where solids are not looked for.
+const MOST_STRETCHED: f64 = 1.9;
 /// Depth in an open solid, in cube roots of the volume, beyond which a droplet is behind it.
 const DEEP: f64 = 2.0;
 /// Gap between a cut ball and a solid, in cube roots of its volume.
@@ -80,6 +83,7 @@ impl FrameBuilder<'_> {
     /// Moves the free surface of a droplet on solid `own` out of `obstacles`; `false` if it cannot.
     pub(super) fn confine_to(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, obstacles: &[&Solid]) -> bool {
         let (own, inside) = (&self.solids[own], Inside::of(built, volume));
+        let (center, reach) = center_and_reach(built);
         let fits = confine(built, volume, |at, stays| {
             let mut moved = at;
             for solid in obstacles {
@@ -94,7 +98,10 @@ impl FrameBuilder<'_> {
         });
         // Between two solids a vertex that is out of one may be in the other.
         let visible = Inside { shallow: VISIBLE_DEPTH * math::cbrt(volume), ..inside };
-        fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| visible.holds(solid, p)))
+        let is_wrong = |p: DVec3| {
+            p.distance(center) > MOST_STRETCHED * reach || obstacles.iter().any(|solid| visible.holds(solid, p))
+        };
+        fits && !built.mesh.positions.iter().any(|&p| is_wrong(p))
     }
 
     /// A droplet near `place` (in m, in the world) whose shape does not fit between the solids: a
