@@ -433,6 +433,18 @@ mod tests {
         }
     }
 
+    /// Reproducers R1: in the studio and in Python too, which have no run of their own.
+    #[test]
+    fn models_that_cannot_fit_are_refused_before_anything_is_built() {
+        for (model, key) in [("volume", "cell"), ("surface", "edge")] {
+            let rest = format!("[resolution]\n{key} = \"1 nm\"\n{DROP}");
+            let text = format!("model = \"{model}\"\n[time]\nduration = \"2 ms\"\nframe = \"1 ms\"\n{rest}");
+            let scene = parse_str("a.toml", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
+            let error = crate::build(&scene).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("set resolution.{key} to at least")), "{model}: {error}");
+        }
+    }
+
     #[test]
     fn memory_that_is_nearly_exhausted_gets_a_warning() {
         let estimate = estimate("surface", "", &format!("[resolution]\nedge = \"2 um\"\n{DROP}"));
