@@ -200,7 +200,7 @@ fn dew_on_a_part_of_a_solid_that_is_inside_another_one_is_reported() {
             + &text::plane("floor", "m", [0.0, 1.0, 0.0], [40.0, 40.0])
             + "[[solids]]\nname = \"wall\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [1, 0, 0]\nsize = \"20 20 mm\"\n"
             + &format!("move = \"0 {height} 0 mm\"\n")
-            + "[[emitters]]\nkind = \"dew\"\non = \"wall\"\nrate = \"200 uL/m^2/s\"\n"
+            + "[[emitters]]\nkind = \"dew\"\non = \"wall\"\nrate = \"5000 uL/m^2/s\"\n"
     };
     for far in [false, true] {
         let mut model = model("", &planes(far));

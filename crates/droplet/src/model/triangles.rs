@@ -2,8 +2,8 @@
 //! of which droplets touch a few.
 //!
 //! A solid gets its triangles before anything asks for a place on it: when a cap starts on it, dew
-//! or a needle wets it, or the path of a droplet in flight meets the ball around it. So which solids
-//! have triangles, and how these are numbered, follows from the course of the simulation; a
+//! or a needle wets it, or the path of a droplet in flight meets the ball around it. So which
+//! solids have triangles, and how these are numbered, follows from the course of the simulation; a
 //! checkpoint records it.
 
 use glam::DVec3;
@@ -172,9 +172,10 @@ mod tests {
         model.state.balls[0].remaining = 0.1;
         model.build_under_balls();
         assert_eq!(all(&model), [0, 1]);
-        model.build_within(DVec3::new(30e-3, 30e-3, 0.0), 14e-3);
+        // The ball around the box around the sphere has a radius of 8.7 mm.
+        model.build_within(DVec3::new(30e-3, 30e-3, 0.0), 11e-3);
         assert_eq!(all(&model), [0, 1]);
-        model.build_within(DVec3::new(30e-3, 30e-3, 0.0), 16e-3);
+        model.build_within(DVec3::new(30e-3, 30e-3, 0.0), 12e-3);
         assert_eq!(all(&model), [0, 1, 2]);
         model.set_built(&[SolidIndex::new(0), SolidIndex::new(2)]);
         assert_eq!(all(&model), [0, 2]);
