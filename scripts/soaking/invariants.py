@@ -237,7 +237,7 @@ class Run:
         sizes = {drop["id"]: (3 * drop["volume"] / (4 * math.pi)) ** (1 / 3) for drop in measure["drops"]}
         last = number == self.info.get("frames", 0) - 1
         for solid in self.solids:
-            if solid.mesh and not last:
+            if not solid.followed or (solid.mesh and not last):
                 continue
             for drop, body in found.items():
                 tolerance = max(0.75 * self.spacing, 2e-5 + 0.1 * sizes.get(drop, 0.0))

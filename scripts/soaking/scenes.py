@@ -3,6 +3,7 @@
 import math
 import random
 
+from .extras import add_extras
 from .meshes import MESH_WRITERS, gray_png, random_mesh
 from .solids import ClosedMesh, Solid, add, apply, length, scaled, unit
 from .text import quantity
@@ -56,7 +57,7 @@ class Generator:
 
     def __init__(self, model, seed):
         self.model, self.seed, self.rng = model, seed, Rng(f"soak {model} {seed}")
-        self.files = {}
+        self.files, self.meshes = {}, {}
         self.solids = []
         rng = self.rng
         frame, count = TIMES[model]
@@ -91,6 +92,7 @@ class Generator:
         self.add_air(scene)
         if not scene["drops"] and not scene["emitters"]:
             scene["drops"] = [self.sphere()]
+        add_extras(scene, Rng(f"soak extras {self.model} {self.seed}"), self.files, self.meshes, self.duration)
         return {key: value for key, value in scene.items() if value not in ({}, [])}
 
     def liquid(self):
@@ -311,6 +313,7 @@ class Generator:
             top *= factor
         self.mesh_made = mesh
         self.files[name] = MESH_WRITERS[suffix](mesh).encode()
+        self.meshes[entry["name"]] = mesh
         entry["file"], entry["scale"] = name, 0.001
         entry["move"] = quantity("mm", *add(offset, [0, -top, 0]))
 

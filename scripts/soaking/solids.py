@@ -81,6 +81,8 @@ class Solid:
         self.shape = entry.get("shape", "plane")
         get = lambda key, default: si(entry[key]) if key in entry else default
         zero = [0.0, 0.0, 0.0]
+        # A cubic motion and a deforming mesh are not followed here.
+        self.followed = entry.get("interpolation", "linear") == "linear" and not entry.get("deform")
         self.turn, self.shift = rotation_xyz(get("rotate", zero)), get("move", zero)
         self.keys = [
             (si(key["at"]), si(key["move"]) if "move" in key else zero, si(key["rotate"]) if "rotate" in key else zero)

@@ -1,5 +1,6 @@
 //! Makes the samples of a dataset, and single samples.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,10 +70,15 @@ pub fn generate(
 /// The recipe of a sample in a `samples.jsonl`.
 pub fn recipe_of_line(file: &Path, sample: u64) -> Result<Recipe, DatasetError> {
     let wrong = |reason: String| DatasetError::Line { file: file.to_owned(), reason };
-    let text = std::fs::read_to_string(file).map_err(|cause| FileError::new("read", file, cause))?;
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+    let failed = |cause| FileError::new("read", file, cause);
+    let lines = BufReader::new(sessile_input::open(file, u64::MAX).map_err(failed)?).lines();
+    for line in lines {
+        let line = line.map_err(failed)?;
+        if line.trim().is_empty() {
+            continue;
+        }
         let line: Line =
-            serde_json::from_str(line).map_err(|error| wrong(format!("a line is not a sample: {error}")))?;
+            serde_json::from_str(&line).map_err(|error| wrong(format!("a line is not a sample: {error}")))?;
         if line.recipe.sample == sample {
             return Ok(line.recipe);
         }

@@ -356,7 +356,7 @@ impl FrameBuilder<'_> {
     /// Whether a vertex of the free surface is inside the solid.
     fn is_inside(&self, built: &DropMesh, solid: SolidIndex, frame: &TangentFrame) -> bool {
         let height = built.mesh.positions.iter().map(|p| p.z).fold(f64::MIN_POSITIVE, f64::max);
-        let mesh = &self.context.setup.meshes[solid];
+        let mesh = self.context.setup.mesh(solid);
         built.mesh.positions.iter().any(|&p| {
             let point = frame.point + frame.axes * p;
             let distance = self.context.surface.analytic_distance(solid, point);
@@ -385,7 +385,7 @@ impl FrameBuilder<'_> {
         if !self.context.surface.is_closed(solid) {
             return None;
         }
-        let mesh = self.context.setup.meshes[solid].mesh();
+        let mesh = self.context.setup.mesh(solid).mesh();
         let base = TriMesh {
             positions: mesh.positions.iter().map(|&p| frame.axes.transpose() * (p - frame.point)).collect(),
             triangles: mesh.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect(),

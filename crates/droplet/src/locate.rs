@@ -20,11 +20,11 @@ pub struct Locator<'a> {
 }
 
 impl Locator<'_> {
-    /// The place on any solid nearest to a point of the world within a distance (both in m), and
-    /// its solid.
+    /// The place nearest to a point of the world within a distance (both in m) on any solid with
+    /// triangles, and that solid.
     pub fn nearest_place(&self, point: DVec3, within: f64) -> Option<(SurfacePoint, SolidIndex)> {
         let mut best: Option<(f64, SurfacePoint, SolidIndex)> = None;
-        for solid in self.surface.solids() {
+        for solid in self.surface.solids().filter(|&solid| self.surface.is_built(solid)) {
             if let Some((distance, place)) = self.place_on(solid, point, within)
                 && best.is_none_or(|(least, ..)| distance < least)
             {
@@ -36,8 +36,7 @@ impl Locator<'_> {
 
     /// Distance (in m) and place of the point of a solid nearest to a point of the world.
     pub fn place_on(&self, solid: SolidIndex, point: DVec3, within: f64) -> Option<(f64, SurfacePoint)> {
-        let near =
-            self.setup.meshes[solid].nearest_within(self.rigid_states[solid].pose.apply_inverse(point), within)?;
+        let near = self.setup.mesh(solid).nearest_within(self.rigid_states[solid].pose.apply_inverse(point), within)?;
         Some((near.distance.abs(), self.place_at(solid, near.triangle, near.point)))
     }
 
@@ -48,8 +47,9 @@ impl Locator<'_> {
         SurfacePoint { triangle, at: facet.clamp(facet.project(point - facet.origin)) }
     }
 
-    /// First contact of a sphere in free fall with any solid within `time` seconds, and the solid;
-    /// the current poses are those `pose_after` seconds after the start of the flight.
+    /// First contact of a sphere in free fall within `time` seconds with any solid with triangles,
+    /// and that solid; the current poses are those `pose_after` seconds after the start of the
+    /// flight.
     pub fn first_contact(
         &self,
         ball: &Projectile,
@@ -59,6 +59,7 @@ impl Locator<'_> {
         let moving = |solid: SolidIndex| self.setup.velocity_at(self.rigid_states, solid, ball.center);
         let mut first: Option<(SolidIndex, Contact)> = None;
         for (solid, (mesh, rigid)) in self.surface.solids().zip(self.setup.meshes.iter().zip(self.rigid_states)) {
+            let Some(mesh) = mesh else { continue };
             let time = first.map_or(time, |(_, contact)| contact.time);
             if let Some(contact) = first_contact(
                 ball,

@@ -5,6 +5,7 @@ mod by_hand;
 mod checkpoint;
 mod deform;
 mod obstacles;
+mod triangles;
 
 use airborne::Flight;
 use std::collections::BTreeMap;
@@ -100,13 +101,17 @@ impl DropletModel {
             scratch: Scratch::default(),
         };
         model.scratch.rigid_states.clone_from(&model.rigid_states);
+        for solid in model.surface.solids().filter(|&solid| model.setup.deforming[solid].is_some()).collect::<Vec<_>>()
+        {
+            model.build_solid(solid);
+        }
         model.deform(0.0);
         model.update_accelerations(0.0);
         model.place_drops();
         Ok(model)
     }
 
-    /// Number of triangles of all solids.
+    /// Number of triangles of the solids that droplets have been near.
     pub fn num_triangles(&self) -> usize {
         self.surface.facets().len()
     }
@@ -114,6 +119,7 @@ impl DropletModel {
     /// Adds a droplet at the place on a solid nearest to `point` (in m); the next step merges it
     /// with those in contact.
     pub fn add_droplet(&mut self, point: DVec3, velocity: DVec3, volume: f64) {
+        self.build_within(point, f64::INFINITY);
         let Some((place, solid)) = self.locator().nearest_place(point, f64::INFINITY) else { return };
         let id = self.state.add_drop(volume);
         self.attach(id, place, solid, velocity, volume, 0.0);
@@ -194,6 +200,7 @@ impl DropletModel {
             let id = self.state.add_drop(volume);
             match cap {
                 Some((on, center, contact_angle)) => {
+                    self.build_solid(SolidIndex::new(on));
                     let Some((_, place)) = self.locator().place_on(SolidIndex::new(on), center, f64::INFINITY) else {
                         continue;
                     };
@@ -226,11 +233,13 @@ impl DropletModel {
         let (gravity, wind) = (self.world.gravity(), self.world.wind());
         let Scratch { previous_accelerations: previous, changed, rigid_states: after, .. } = &mut self.scratch;
         std::mem::swap(&mut self.accelerations, previous);
-        let before = self.rigid_states.iter().zip(&self.setup.meshes);
+        let before = self.rigid_states.iter().zip(&self.setup.bounds);
         self.accelerations.clear();
-        self.accelerations.extend(after.iter().zip(before).map(|(now, (before, mesh))| {
-            AccelerationField::over(before, now, mesh.bounds().center(), gravity, wind, dt)
-        }));
+        self.accelerations.extend(
+            after.iter().zip(before).map(|(now, (before, bounds))| {
+                AccelerationField::over(before, now, bounds.center(), gravity, wind, dt)
+            }),
+        );
         changed.clear();
         let fields = self.accelerations.iter().zip(&*previous).zip(&self.setup.deforming);
         changed.extend(fields.map(|((now, before), deforming)| now != before || deforming.is_some()));
@@ -290,6 +299,8 @@ impl DropletModel {
 
     /// Adds what emitters release between the current time and `until` (in s).
     fn emit(&mut self, until: f64) {
+        let emissions = self.world.emissions(self.state.time, until);
+        self.build_for(&emissions);
         let Self { world, setup, surface, particles, accelerations, rigid_states, state, .. } = self;
         let mut target = Target {
             particles,
@@ -298,7 +309,7 @@ impl DropletModel {
             gravity: world.gravity(),
         };
         let random = |grain: u64| Stream::new(setup.seed, &[DEW_STREAM, grain]);
-        apply_emissions(world.emissions(state.time, until), until, state, random, &mut target);
+        apply_emissions(emissions, until, state, random, &mut target);
         for (solid, coefficient) in setup.evaporation.iter().flatten().enumerate() {
             if *coefficient < 0.0 {
                 let site = |site: u64| Stream::new(setup.seed, &[SITE_STREAM, solid as u64, site]);
@@ -419,6 +430,7 @@ impl Model for DropletModel {
             }
         }
         self.report_behind(now);
+        self.report_overfull(now);
         self.state.time = now;
         report.add("coalesce.merges", num_merges(&events));
         Ok(StepReport { dt, events, stages: report })

@@ -25,7 +25,7 @@ use crate::context::StepContext;
 use crate::droplets::Droplets;
 use crate::integrate::{ForceModel, Forces, MotionState, Segment};
 use crate::streaks::Streaks;
-use crate::surface_mesh::{Facet, SurfaceMesh, SurfacePoint, TriangleIndex};
+use crate::surface_mesh::{Facet, SolidIndex, SurfaceMesh, SurfacePoint, TriangleIndex};
 
 /// Default friction k_f over dynamic viscosity, in m: 0.2 g/s for water.
 const FRICTION_PER_VISCOSITY: f64 = 0.2;
@@ -64,8 +64,8 @@ impl Coefficients {
 pub enum PaperSolid {
     /// The same everywhere.
     Uniform(Coefficients),
-    /// One set per triangle, from this one on.
-    Varying(TriangleIndex, Vec<Coefficients>),
+    /// One set per triangle, and the first of these once they are part of the surface.
+    Varying(Option<TriangleIndex>, Vec<Coefficients>),
 }
 
 /// Coefficients and streaks of all solids.
@@ -86,16 +86,34 @@ pub fn hemisphere_radius(volume: f64) -> f64 {
 }
 
 impl Paper {
-    /// Without streaks; `axes` are the directions of u on each triangle.
-    pub fn new(solids: Vec<PaperSolid>, damping: f64, axes: Vec<DVec2>) -> Self {
-        Self { solids, damping, streaks: Streaks::new(axes.len()), axes }
+    /// Without triangles and streaks.
+    pub fn new(solids: Vec<PaperSolid>, damping: f64) -> Self {
+        Self { solids, damping, streaks: Streaks::default(), axes: Vec::new() }
+    }
+
+    /// Adds the triangles of a solid that were added to the surface last; `axes` are the directions
+    /// of u on each of them.
+    pub fn build(&mut self, solid: SolidIndex, axes: impl Iterator<Item = DVec2>) {
+        if let PaperSolid::Varying(first, _) = &mut self.solids[solid] {
+            *first = Some(TriangleIndex::new(self.axes.len()));
+        }
+        self.axes.extend(axes);
+        self.streaks.resize(self.axes.len());
+    }
+
+    /// Removes the triangles from number `count` on.
+    pub fn truncate(&mut self, count: usize) {
+        self.axes.truncate(count);
+        self.streaks.resize(count);
     }
 
     /// Coefficients at a triangle.
     fn at(&self, triangle: TriangleIndex, facet: &Facet) -> &Coefficients {
         match &self.solids[facet.solid] {
             PaperSolid::Uniform(all) => all,
-            PaperSolid::Varying(first, each) => &each[triangle.to_usize() - first.to_usize()],
+            PaperSolid::Varying(first, each) => {
+                &each[triangle.to_usize() - first.expect("the solid has triangles").to_usize()]
+            }
         }
     }
 
@@ -222,9 +240,10 @@ mod tests {
     }
 
     fn paper(surface: &SurfaceMesh, bumps: [f64; 2]) -> Paper {
-        let axes = surface.facets().iter().map(|facet| facet.project(DVec3::X).normalize()).collect();
         let all = Coefficients { friction: 2e-4, adhesion: 10.0, bumps };
-        Paper::new(vec![PaperSolid::Uniform(all)], 0.0, axes)
+        let mut paper = Paper::new(vec![PaperSolid::Uniform(all)], 0.0);
+        paper.build(SolidIndex::new(0), surface.facets().iter().map(|facet| facet.project(DVec3::X).normalize()));
+        paper
     }
 
     /// The terminal speed is F (1 − k_r)/k_f; a streak along the path removes the roughness.

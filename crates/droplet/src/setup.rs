@@ -2,6 +2,7 @@
 
 use glam::{DVec2, DVec3};
 use sessile_geometry::TriMesh;
+use sessile_geometry::bvh::Bounds;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_scene::{Fidelity as SceneFidelity, Scene, Side, SolidShape};
 use sessile_wetting::{Liquid, cap};
@@ -15,7 +16,7 @@ use crate::parameters::Parameters;
 use crate::particles::Fidelity;
 use crate::springs::{BalanceCache, Springs};
 use crate::substrate::Substrate;
-use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, TriangleIndex, close_t_junctions, subdivide};
+use crate::surface_mesh::{MeshError, SolidIndex, SurfaceMesh, close_t_junctions, subdivide};
 
 /// Barycentric coordinates at which images are sampled for the average over a triangle: centroids
 /// of the nine triangles that it is divided into by thirds of its edges.
@@ -34,8 +35,10 @@ const TRIANGLE_SAMPLES: [[f64; 3]; 9] = {
 pub struct Setup {
     /// Tunable parameters.
     pub parameters: Parameters,
-    /// Meshes of the solids.
-    pub meshes: Vec<MeshDistance>,
+    /// Meshes of the solids that have triangles.
+    pub meshes: Vec<Option<MeshDistance>>,
+    /// Number of divisions of each edge of the mesh of each solid.
+    pub divisions: Vec<usize>,
     /// The liquid.
     pub liquid: Liquid,
     /// Coefficient of evaporation on each solid, in m²/s; `None` if nothing evaporates.
@@ -46,14 +49,14 @@ pub struct Setup {
     pub damping: f64,
     /// Volume of a condensed droplet on each solid, in m³.
     pub dew_volumes: Vec<f64>,
-    /// Cumulative triangle areas of each solid, in m².
+    /// Cumulative triangle areas, starting anew with each solid, in m².
     pub cumulative_areas: Vec<f64>,
     /// Bounds of the domain, in m.
     pub domain: Option<[DVec3; 2]>,
     /// Display shapes of the reproduction mode.
     pub balances: BalanceCache,
     /// Bounding box of each solid in its rest pose, in m.
-    pub bounds: Vec<[DVec3; 2]>,
+    pub bounds: Vec<Bounds>,
     /// For each solid, the other solids near enough for droplets to touch.
     pub nearby_solids: Vec<Vec<SolidIndex>>,
     /// The motion of each solid whose mesh deforms.
@@ -61,6 +64,17 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The mesh of a solid whose triangles are part of the surface.
+    pub fn mesh(&self, solid: SolidIndex) -> &MeshDistance {
+        self.meshes[solid].as_ref().expect("the solid has triangles")
+    }
+
+    /// Center and radius of a ball around a solid, in m.
+    pub fn bounding_ball(&self, solid: SolidIndex, rigid_states: &[RigidState]) -> (DVec3, f64) {
+        let bounds = &self.bounds[solid];
+        (rigid_states[solid].pose.apply(bounds.center()), 0.5 * bounds.extent().length())
+    }
+
     /// Velocity of a solid at a point of the world, in m/s; of a deforming one, of its nearest
     /// surface point.
     pub fn velocity_at(&self, rigid_states: &[RigidState], solid: SolidIndex, point: DVec3) -> DVec3 {
@@ -70,25 +84,24 @@ impl Setup {
             None => moving,
             Some(deforming) => {
                 let there = rigid.pose.apply_inverse(point);
-                moving + rigid.pose.turn(deforming.velocity_at(&self.meshes[solid], there))
+                moving + rigid.pose.turn(deforming.velocity_at(self.mesh(solid), there))
             }
         }
     }
 
     /// Updates which solids are near each other, by the gap between their bounding spheres.
     pub fn find_nearby_solids(&mut self, rigid_states: &[RigidState]) {
-        let sphere = |solid: usize| {
-            let [low, high] = self.bounds[solid];
-            (rigid_states[solid].pose.apply(0.5 * (low + high)), 0.5 * (high - low).length())
-        };
-        for (solid, nearby) in self.nearby_solids.iter_mut().enumerate() {
-            let (center, radius) = sphere(solid);
+        let mut nearby_solids = std::mem::take(&mut self.nearby_solids);
+        let all = || SolidIndex::first(self.bounds.len());
+        for (solid, nearby) in all().zip(&mut nearby_solids) {
+            let (center, radius) = self.bounding_ball(solid, rigid_states);
             nearby.clear();
-            nearby.extend((0..self.bounds.len()).filter(|&other| other != solid).filter_map(|other| {
-                let (there, its) = sphere(other);
-                (center.distance(there) < radius + its + self.parameters.contact_gap).then_some(SolidIndex::new(other))
+            nearby.extend(all().filter(|&other| {
+                let (there, its) = self.bounding_ball(other, rigid_states);
+                other != solid && center.distance(there) < radius + its + self.parameters.contact_gap
             }));
         }
+        self.nearby_solids = nearby_solids;
     }
 }
 
@@ -104,29 +117,44 @@ pub struct Parts {
     pub fidelity: Fidelity,
 }
 
-/// Builds the mesh of a scene and everything that goes with it.
+/// Checks the meshes of a scene and builds everything but their triangles.
 pub fn build(scene: &Scene, world: &World) -> Result<Parts, DropletError> {
     check_support(scene, world)?;
     let parameters = Parameters::default();
-    let (surface, meshes) = build_surface(scene, world, &parameters)?;
-    let substrate = Substrate::new(&surface, &meshes, world.solids(), &scene.liquid, &parameters);
     let damping = if scene.time.settle { parameters.settle_damping } else { 0.0 };
+    let (mut surface, mut bounds, mut divisions, mut deforming, mut coefficients) =
+        (SurfaceMesh::default(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for solid in world.solids() {
+        let mut mesh = repaired_mesh(solid)?;
+        let divided = num_divisions(scene, solid, &mesh, &parameters);
+        mesh = subdivide(&mesh, divided);
+        surface.declare(solid.name(), &mesh)?;
+        if matches!(solid.scene().shape, SolidShape::Sphere { .. } | SolidShape::Cylinder { .. }) {
+            surface.set_analytic(solid);
+        }
+        bounds.push(Bounds::of(mesh.positions.iter().copied()));
+        divisions.push(divided);
+        deforming.push(Deforming::new(solid, &mesh));
+        if scene.fidelity == SceneFidelity::Paper {
+            coefficients.push(paper_solid(scene, solid, &mesh));
+        }
+    }
+    let substrate = Substrate::new(&surface, world.solids(), &scene.liquid, &parameters);
     let fidelity = match scene.fidelity {
         SceneFidelity::Physical => Fidelity::Physical,
-        SceneFidelity::Paper => Fidelity::Paper(Box::new(build_paper(scene, world, &surface, &meshes, damping))),
+        SceneFidelity::Paper => Fidelity::Paper(Box::new(Paper::new(coefficients, damping))),
     };
-    let bounds: Vec<[DVec3; 2]> = meshes.iter().map(bounding_box).collect();
-    let deforming = world.solids().iter().zip(&meshes).map(|(solid, mesh)| Deforming::new(solid, mesh)).collect();
     let dew_volume = |solid: &Solid| cap::volume(parameters.dew_radius, central_wetting(solid).advancing);
     let setup = Setup {
         parameters,
-        meshes: meshes.into_iter().map(MeshDistance::new).collect(),
+        meshes: (0..bounds.len()).map(|_| None).collect(),
+        divisions,
         liquid: scene.liquid,
         evaporation: world.evaporation_coefficients(scene.liquid.density),
         seed: scene.seed,
         damping,
         dew_volumes: world.solids().iter().map(dew_volume).collect(),
-        cumulative_areas: cumulative_areas(&surface),
+        cumulative_areas: Vec::new(),
         domain: scene.domain.as_ref().map(|domain| [domain.min, domain.max]),
         balances: BalanceCache::new(springs(scene)),
         nearby_solids: vec![Vec::new(); bounds.len()],
@@ -152,31 +180,19 @@ fn check_support(scene: &Scene, world: &World) -> Result<(), DropletError> {
     Ok(())
 }
 
-/// Builds the mesh of all solids, repaired and, for per-triangle roughness, subdivided.
-fn build_surface(
-    scene: &Scene,
-    world: &World,
-    parameters: &Parameters,
-) -> Result<(SurfaceMesh, Vec<TriMesh>), DropletError> {
-    let mut surface = SurfaceMesh::default();
-    let mut meshes = Vec::new();
-    for (solid, described) in world.solids().iter().zip(&scene.solids) {
-        let mut mesh = TriMesh::clone(&solid.mesh_once());
-        if matches!(described.shape, SolidShape::Mesh { .. }) {
-            close_t_junctions(&mut mesh)
-                .map_err(|reason| MeshError::NotManifold { solid: solid.name().into(), reason })?;
-        }
-        let varies = central_wetting(solid).roughness != [0.0; 2] || !solid.has_uniform_coefficients();
-        if scene.fidelity == SceneFidelity::Paper && varies {
-            mesh = subdivide(&mesh, num_divisions(&mesh, 3.0 * scene.resolution.edge, parameters));
-        }
-        surface.push(solid.name(), &mesh)?;
-        if matches!(described.shape, SolidShape::Sphere { .. } | SolidShape::Cylinder { .. }) {
-            surface.set_analytic(solid);
-        }
-        meshes.push(mesh);
+/// The mesh of a solid in its rest pose, repaired.
+fn repaired_mesh(solid: &Solid) -> Result<TriMesh, MeshError> {
+    let mut mesh = TriMesh::clone(&solid.mesh_once());
+    if matches!(solid.scene().shape, SolidShape::Mesh { .. }) {
+        close_t_junctions(&mut mesh).map_err(|reason| MeshError::NotManifold { solid: solid.name().into(), reason })?;
     }
-    Ok((surface, meshes))
+    Ok(mesh)
+}
+
+/// The mesh of a solid as it was declared, each edge divided into `divisions`.
+pub fn declared_mesh(solid: &Solid, divisions: usize) -> TriMesh {
+    let mesh = repaired_mesh(solid).expect("the mesh was checked when the solid was declared");
+    subdivide(&mesh, divisions)
 }
 
 /// Wetting at the center of a solid's texture.
@@ -184,51 +200,22 @@ fn central_wetting(solid: &Solid) -> sessile_wetting::Wetting {
     solid.wetting_at(DVec2::splat(0.5))
 }
 
-/// Coefficients of the reproduction mode.
-fn build_paper(scene: &Scene, world: &World, surface: &SurfaceMesh, meshes: &[TriMesh], damping: f64) -> Paper {
-    let triangles = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
-    let axes = triangles
-        .zip(surface.facets())
-        .map(|((mesh, t), facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners))
-        .collect();
-    let mut first = 0;
-    let solids = world.solids().iter().zip(meshes).map(|(solid, mesh)| {
-        let own_first = TriangleIndex::new(first);
-        first += mesh.triangles.len();
-        let at = |uv: DVec2| {
-            let friction = solid.friction_at(uv).or(scene.droplet.friction);
-            Coefficients::new(friction, &solid.wetting_at(uv), &scene.liquid)
-        };
-        if solid.has_uniform_coefficients() {
-            return PaperSolid::Uniform(at(DVec2::splat(0.5)));
-        }
-        let mean = |t: usize| {
-            let samples = mesh.corner_uvs.get(t).map_or(vec![at(DVec2::splat(0.5))], |&uvs| {
-                TRIANGLE_SAMPLES.iter().map(|&[a, b, c]| at(uvs[0] * a + uvs[1] * b + uvs[2] * c)).collect()
-            });
-            Coefficients::mean(&samples).unwrap_or_else(|| at(DVec2::splat(0.5)))
-        };
-        PaperSolid::Varying(own_first, (0..mesh.triangles.len()).map(mean).collect())
-    });
-    Paper::new(solids.collect(), damping, axes)
-}
-
-/// Cumulative triangle areas, starting anew with each solid, in m².
-fn cumulative_areas(surface: &SurfaceMesh) -> Vec<f64> {
-    let mut areas = Vec::with_capacity(surface.facets().len());
-    for solid in surface.solids() {
-        let mut sum = 0.0;
-        areas.extend(surface.facets()[surface.range_of(solid)].iter().map(|facet| {
-            sum += facet.area();
-            sum
-        }));
+/// Coefficients of a solid in the reproduction mode.
+fn paper_solid(scene: &Scene, solid: &Solid, mesh: &TriMesh) -> PaperSolid {
+    let at = |uv: DVec2| {
+        let friction = solid.friction_at(uv).or(scene.droplet.friction);
+        Coefficients::new(friction, &solid.wetting_at(uv), &scene.liquid)
+    };
+    if solid.has_uniform_coefficients() {
+        return PaperSolid::Uniform(at(DVec2::splat(0.5)));
     }
-    areas
-}
-
-pub fn bounding_box(mesh: &TriMesh) -> [DVec3; 2] {
-    let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-    mesh.positions.iter().fold(start, |[low, high], p| [low.min(*p), high.max(*p)])
+    let mean = |t: usize| {
+        let samples = mesh.corner_uvs.get(t).map_or(vec![at(DVec2::splat(0.5))], |&uvs| {
+            TRIANGLE_SAMPLES.iter().map(|&[a, b, c]| at(uvs[0] * a + uvs[1] * b + uvs[2] * c)).collect()
+        });
+        Coefficients::mean(&samples).unwrap_or_else(|| at(DVec2::splat(0.5)))
+    };
+    PaperSolid::Varying(None, (0..mesh.triangles.len()).map(mean).collect())
 }
 
 /// Springs of the display shape, in units of the surface tension.
@@ -246,17 +233,21 @@ fn springs(scene: &Scene) -> Springs {
     }
 }
 
-/// Number of divisions of each edge for edges of at most `longest` (in m), within the limit on
-/// triangles.
-fn num_divisions(mesh: &TriMesh, longest: f64, parameters: &Parameters) -> usize {
+/// Number of divisions of each edge of a solid's mesh: for roughness per triangle in the
+/// reproduction mode, edges of at most three times the shortest one, within the limit on triangles.
+fn num_divisions(scene: &Scene, solid: &Solid, mesh: &TriMesh, parameters: &Parameters) -> usize {
+    let varies = central_wetting(solid).roughness != [0.0; 2] || !solid.has_uniform_coefficients();
+    if scene.fidelity != SceneFidelity::Paper || !varies {
+        return 1;
+    }
     let corners = (0..mesh.triangles.len()).map(|t| mesh.corners(t));
     let edge = corners.map(|[a, b, c]| a.distance(b).max(b.distance(c)).max(c.distance(a))).fold(0.0, f64::max);
     let most = (parameters.max_subdivided_triangles / mesh.triangles.len() as f64).sqrt().max(1.0);
-    (edge / longest).ceil().clamp(1.0, most) as usize
+    (edge / (3.0 * scene.resolution.edge)).ceil().clamp(1.0, most) as usize
 }
 
 /// Direction of u in a triangle's axes; x where the triangle has no texture coordinates.
-fn u_axis(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> DVec2 {
+pub fn u_axis(uvs: Option<&[DVec2; 3]>, corners: &[DVec2; 3]) -> DVec2 {
     let Some(&[a, b, c]) = uvs else { return DVec2::X };
     // The direction along which v is constant.
     let (db, dc) = (b.y - a.y, c.y - a.y);

@@ -123,9 +123,9 @@ pub struct StreaksState {
 }
 
 impl Streaks {
-    /// Without streaks.
-    pub fn new(num_triangles: usize) -> Self {
-        Self { left: vec![[1.0; 2]; num_triangles], ..Self::default() }
+    /// Sets the number of triangles; new ones have no streaks.
+    pub fn resize(&mut self, num_triangles: usize) {
+        self.left.resize(num_triangles, [1.0; 2]);
     }
 
     /// Share of a triangle's roughness along its two axes that is left for the droplet `own`.
@@ -278,6 +278,12 @@ mod tests {
         (DropId::new(number).expect("positive"), SlotIndex::new(number as usize))
     }
 
+    fn without_streaks(num_triangles: usize) -> Streaks {
+        let mut streaks = Streaks::default();
+        streaks.resize(num_triangles);
+        streaks
+    }
+
     fn x_axes(surface: &SurfaceMesh) -> Vec<DVec2> {
         surface.facets().iter().map(|facet| facet.project(DVec3::X).normalize()).collect()
     }
@@ -292,7 +298,7 @@ mod tests {
         let from = facet.centroid();
         let path = facet.project(DVec3::new(6e-3, 8e-3, 0.0));
         for pieces in [1, 100] {
-            let mut streaks = Streaks::new(surface.facets().len());
+            let mut streaks = without_streaks(surface.facets().len());
             for piece in 0..pieces {
                 let [from, to] = [piece, piece + 1].map(|end| from + path * (f64::from(end) / f64::from(pieces)));
                 streaks.extend(&surface, &axes, &Segment { triangle, from, to, time: 0.1 }, 1e-3, maker(1));
@@ -313,7 +319,7 @@ mod tests {
         for columns in [3, 20, 100] {
             let surface = surface_of(&sheet(0.02, 0.02, columns, columns));
             let axes = x_axes(&surface);
-            let mut streaks = Streaks::new(surface.facets().len());
+            let mut streaks = without_streaks(surface.facets().len());
             let [start, end] = [DVec3::new(-5e-3, 1.1e-4, 0.0), DVec3::new(5e-3, 1.1e-4, 0.0)];
             let mut facets = surface.facets().iter().enumerate();
             let holds = |facet: &Facet| facet.depth(facet.project(start - facet.origin)) >= 0.0;
@@ -340,7 +346,7 @@ mod tests {
     fn a_droplet_feels_its_own_streak_only_after_it_has_left_by_its_width() {
         let surface = surface_of(&sheet(0.1, 0.1, 1, 1));
         let axes = x_axes(&surface);
-        let mut streaks = Streaks::new(surface.facets().len());
+        let mut streaks = without_streaks(surface.facets().len());
         let triangle = TriangleIndex::new(0);
         let facet = surface.facet(triangle);
         let from = facet.centroid();
@@ -359,7 +365,7 @@ mod tests {
             let after = streaks.left(triangle, facet, maker(id).0);
             assert!((after[0] - before[0]).abs() < 1e-12 && (after[1] - before[1]).abs() < 1e-12, "{id}: {after:?}");
         }
-        let mut restored = Streaks::new(surface.facets().len());
+        let mut restored = without_streaks(surface.facets().len());
         assert!(restored.restore(&streaks.save(), &surface));
         assert_eq!(
             (&restored.left, &restored.covers, &restored.makers),

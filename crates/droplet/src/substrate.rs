@@ -102,39 +102,44 @@ pub struct SubstrateState {
 }
 
 impl Substrate {
-    /// Dry substrates of all solids; `meshes` are those that the surface was made of.
-    pub fn new(
-        surface: &SurfaceMesh,
-        meshes: &[TriMesh],
-        solids: &[Solid],
-        liquid: &Liquid,
-        parameters: &Parameters,
-    ) -> Self {
-        let charts = meshes.iter().flat_map(|mesh| (0..mesh.triangles.len()).map(move |t| (mesh, t)));
-        let charts: Vec<Chart> = charts
-            .zip(surface.facets())
-            .map(|((mesh, t), facet)| chart(mesh.corner_uvs.get(t), &facet.corners))
-            .collect();
+    /// Dry substrates of all solids of a surface.
+    pub fn new(surface: &SurfaceMesh, solids: &[Solid], liquid: &Liquid, parameters: &Parameters) -> Self {
         let mut laws = Vec::new();
-        let maps = SolidIndex::first(meshes.len())
-            .map(|solid| {
-                let builder = MapBuilder { solid, built: &solids[solid], liquid, parameters };
-                builder.build(&meshes[solid], &mut laws)
+        let maps = solids
+            .iter()
+            .zip(surface.solids())
+            .map(|(built, solid)| {
+                let builder = MapBuilder { solid, built, liquid, parameters };
+                builder.build(surface.area(solid), &mut laws)
             })
             .collect();
-        Self { maps, charts, laws }
+        Self { maps, charts: Vec::new(), laws }
+    }
+
+    /// Adds the charts of the triangles that were added to the surface last, those of `mesh`.
+    pub fn build(&mut self, surface: &SurfaceMesh, mesh: &TriMesh) {
+        let added = surface.facets()[self.charts.len()..].iter().enumerate();
+        self.charts.extend(added.map(|(t, facet)| chart(mesh.corner_uvs.get(t), &facet.corners)));
+    }
+
+    /// Removes the charts of triangles that the surface no longer has, and dries their solids.
+    pub fn truncate(&mut self, surface: &SurfaceMesh) {
+        self.charts.truncate(surface.facets().len());
+        for map in self.maps.iter_mut().filter(|map| !surface.is_built(map.solid)) {
+            map.texels = OnceLock::new();
+        }
     }
 
     /// Derives the laws of a solid from its wetting again; wetness and film stay.
     pub fn refresh_laws(
         &mut self,
         solid: SolidIndex,
-        mesh: &TriMesh,
+        area: f64,
         built: &Solid,
         liquid: &Liquid,
         parameters: &Parameters,
     ) {
-        let fresh = MapBuilder { solid, built, liquid, parameters }.build(mesh, &mut self.laws);
+        let fresh = MapBuilder { solid, built, liquid, parameters }.build(area, &mut self.laws);
         let texels = std::mem::take(&mut self.maps[solid].texels);
         self.maps[solid] = SurfaceMap { texels, ..fresh };
         self.drop_unused_laws();
@@ -415,7 +420,8 @@ impl Substrate {
     pub fn restore(&mut self, state: &SubstrateState, surface: &SurfaceMesh) -> bool {
         let fits = |(map, SurfaceMapState { runs, film }): (&SurfaceMap, &SurfaceMapState)| {
             let num_texels = map.width * map.height;
-            runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= num_texels as u64
+            (surface.is_built(map.solid) || (runs.is_empty() && film.is_empty()))
+                && runs.iter().map(|&run| u64::from(run)).sum::<u64>() <= num_texels as u64
                 && film.iter().all(|&(texel, volume)| (texel as usize) < num_texels && volume.is_finite())
         };
         if state.maps.len() != self.maps.len() || !self.maps.iter().zip(&state.maps).all(fits) {

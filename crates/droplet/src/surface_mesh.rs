@@ -14,6 +14,10 @@
 //!
 //! The mesh must be a consistently oriented manifold, open or closed. Everything is in the rest
 //! pose of its solid.
+//!
+//! A scene may have thousands of solids of which droplets touch a few. A mesh is checked when its
+//! solid is declared; its triangles are added when they are first needed, and numbered in that
+//! order.
 
 mod geodesic;
 mod subdivide;
@@ -44,7 +48,7 @@ typed_index! {
 
 typed_index! {
     /// A solid of the scene.
-    #[derive(Default)]
+    #[derive(Default, Serialize, Deserialize)]
     pub struct SolidIndex;
 }
 
@@ -206,52 +210,106 @@ pub enum MeshError {
     },
 }
 
+/// What is known of the mesh of a solid before its triangles are added.
+#[derive(Clone, Debug)]
+struct Declared {
+    /// Number of triangles.
+    count: usize,
+    /// The first one; `None` until they are added.
+    first: Option<usize>,
+    /// Whether there is no border.
+    is_closed: bool,
+    /// Area when it was declared, in m².
+    area: f64,
+    /// Largest coordinate of a first corner, in m.
+    farthest: f64,
+}
+
 /// The meshes of all solids.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceMesh {
+    /// The triangles of the solids in `built`, in that order.
     facets: Vec<Facet>,
-    /// First triangle of each solid, and the end.
-    starts: Vec<usize>,
-    /// Whether the mesh of each solid has no border.
-    closed: Vec<bool>,
+    built: Vec<SolidIndex>,
+    declared: Vec<Declared>,
     /// The exact surface of each solid that its mesh approximates.
     analytic: Vec<Option<tangent_frame::AnalyticSurface>>,
 }
 
 impl SurfaceMesh {
-    /// Adds the mesh of a solid.
-    pub fn push(&mut self, name: &str, mesh: &TriMesh) -> Result<(), MeshError> {
+    /// Checks the mesh of the next solid, whose triangles [`SurfaceMesh::build`] adds.
+    pub fn declare(&mut self, name: &str, mesh: &TriMesh) -> Result<(), MeshError> {
         const MOST: usize = u32::MAX as usize / 3 - 1;
-        let connectivity = Connectivity::new(&mesh.triangles)
-            .map_err(|reason| MeshError::NotManifold { solid: name.into(), reason })?;
-        let first = self.facets.len();
-        let triangles = first + mesh.triangles.len();
+        let triangles = self.declared.iter().map(|solid| solid.count).sum::<usize>() + mesh.triangles.len();
         if triangles > MOST {
             return Err(MeshError::TooMany { triangles, most: MOST });
         }
-        if self.starts.is_empty() {
-            self.starts.push(0);
-        }
-        let solid = SolidIndex::new(self.starts.len() - 1);
-        for t in 0..mesh.triangles.len() {
-            let opposite = [0, 1, 2].map(|k| {
-                let half_edge = connectivity.opposite(HalfEdge::new(t, k));
-                OppositeEdge(half_edge.map(|h| h.0 + 3 * first as u32).into())
-            });
-            let facet = facet(mesh.corners(t), opposite, solid).map_err(|share| MeshError::NoPlane {
-                solid: name.into(),
-                triangle: t,
-                near: mesh.corners(t)[0],
-                share,
-            })?;
-            self.facets.push(facet);
-        }
-        self.starts.push(triangles);
+        let facets = facets(name, mesh, SolidIndex::new(self.declared.len()), 0)?;
+        self.declared.push(Declared {
+            count: facets.len(),
+            first: None,
+            is_closed: facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())),
+            area: mesh.area(),
+            farthest: farthest(&facets),
+        });
         self.analytic.push(None);
-        let facets = &self.facets[first..];
-        self.closed.push(facets.iter().all(|facet| facet.opposite.iter().all(|edge| edge.get().is_some())));
-        self.measure_folds(first..triangles);
         Ok(())
+    }
+
+    /// Adds the triangles of a solid, whose mesh is that with which it was declared.
+    pub fn build(&mut self, solid: SolidIndex, mesh: &TriMesh) {
+        let first = self.facets.len();
+        let added = facets("", mesh, solid, first).expect("the mesh was checked when the solid was declared");
+        self.facets.extend(added);
+        self.declared[solid].first = Some(first);
+        self.built.push(solid);
+        self.measure_folds(first..self.facets.len());
+    }
+
+    /// Removes the triangles of all solids but the first `count` of [`SurfaceMesh::built`].
+    pub fn truncate(&mut self, count: usize) {
+        for solid in self.built.drain(count..) {
+            self.declared[solid].first = None;
+        }
+        self.facets.truncate(self.built.iter().map(|&solid| self.declared[solid].count).sum());
+    }
+
+    /// The solids that have triangles, in the order of these.
+    pub fn built(&self) -> &[SolidIndex] {
+        &self.built
+    }
+
+    /// Whether the triangles of a solid have been added.
+    pub fn is_built(&self, solid: SolidIndex) -> bool {
+        self.declared[solid].first.is_some()
+    }
+
+    /// Number of triangles of a list of solids; `None` if it has one twice or one that does not
+    /// exist.
+    pub fn num_triangles_of(&self, solids: &[SolidIndex]) -> Option<usize> {
+        let mut is_listed = vec![false; self.declared.len()];
+        let count = |solid: &SolidIndex| {
+            let listed = is_listed.get_mut(solid.to_usize())?;
+            (!std::mem::replace(listed, true)).then(|| self.declared[*solid].count)
+        };
+        solids.iter().map(count).sum()
+    }
+
+    /// The solids without triangles.
+    pub fn unbuilt(&self) -> impl Iterator<Item = SolidIndex> + '_ {
+        let none_is_missing = self.built.len() == self.declared.len();
+        self.solids().take_while(move |_| !none_is_missing).filter(|&solid| !self.is_built(solid))
+    }
+
+    /// Area of a solid, in m².
+    pub fn area(&self, solid: SolidIndex) -> f64 {
+        self.declared[solid].area
+    }
+
+    /// Area of all solids (in m²), and the largest coordinate (in m).
+    pub fn extent(&self) -> (f64, f64) {
+        let all = self.declared.iter();
+        all.fold((0.0, 0.0), |(area, farthest), solid| (area + solid.area, f64::max(farthest, solid.farthest)))
     }
 
     /// Moves the vertices of a solid; `mesh` has its triangles. A triangle that has no plane any
@@ -264,6 +322,7 @@ impl SurfaceMesh {
                 Err(_) => flat = flat.or(Some(t)),
             }
         }
+        self.declared[solid].farthest = farthest(&self.facets[range.clone()]);
         self.measure_folds(range);
         flat
     }
@@ -298,22 +357,23 @@ impl SurfaceMesh {
 
     /// The triangle of a solid with this index in the solid's own mesh.
     pub fn triangle_of(&self, solid: SolidIndex, index: usize) -> TriangleIndex {
-        TriangleIndex::new(self.starts[solid] + index)
+        TriangleIndex::new(self.range_of(solid).start + index)
     }
 
-    /// Positions of the triangles of a solid among all.
+    /// Positions of the triangles of a solid among all; none if they have not been added.
     pub fn range_of(&self, solid: SolidIndex) -> std::ops::Range<usize> {
-        self.starts[solid]..self.starts[solid.to_usize() + 1]
+        let Declared { first, count, .. } = self.declared[solid];
+        first.map_or(0..0, |first| first..first + count)
     }
 
     /// Whether the mesh of a solid has no border.
     pub fn is_closed(&self, solid: SolidIndex) -> bool {
-        self.closed[solid]
+        self.declared[solid].is_closed
     }
 
     /// All solids.
     pub fn solids(&self) -> impl Iterator<Item = SolidIndex> + use<> {
-        SolidIndex::first(self.starts.len().saturating_sub(1))
+        SolidIndex::first(self.declared.len())
     }
 
     /// The triangle across edge `k` and the edge of that triangle.
@@ -329,6 +389,26 @@ impl SurfaceMesh {
         // The edge has the opposite direction in the other triangle.
         other.perp() * out - other * along
     }
+}
+
+/// The triangles of a mesh, of which the first is number `first`; without dihedral turns.
+fn facets(name: &str, mesh: &TriMesh, solid: SolidIndex, first: usize) -> Result<Vec<Facet>, MeshError> {
+    let connectivity =
+        Connectivity::new(&mesh.triangles).map_err(|reason| MeshError::NotManifold { solid: name.into(), reason })?;
+    let build = |t: usize| {
+        let opposite = [0, 1, 2].map(|k| {
+            let half_edge = connectivity.opposite(HalfEdge::new(t, k));
+            OppositeEdge(half_edge.map(|h| h.0 + 3 * first as u32).into())
+        });
+        let no_plane = |share| MeshError::NoPlane { solid: name.into(), triangle: t, near: mesh.corners(t)[0], share };
+        facet(mesh.corners(t), opposite, solid).map_err(no_plane)
+    };
+    (0..mesh.triangles.len()).map(build).collect()
+}
+
+/// Largest coordinate of the first corners, in m.
+fn farthest(facets: &[Facet]) -> f64 {
+    facets.iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max)
 }
 
 /// A triangle in its own axes; the error is its height over its longest edge.
@@ -406,7 +486,8 @@ pub(crate) mod tests {
     /// The surface of one mesh.
     pub fn surface_of(mesh: &TriMesh) -> SurfaceMesh {
         let mut surface = SurfaceMesh::default();
-        surface.push("mesh", mesh).unwrap_or_else(|error| panic!("{error}"));
+        surface.declare("mesh", mesh).unwrap_or_else(|error| panic!("{error}"));
+        surface.build(SolidIndex::new(0), mesh);
         surface
     }
 
@@ -444,7 +525,7 @@ pub(crate) mod tests {
         let positions = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X * 2.0];
         let push = |triangles: Vec<[u32; 3]>| {
             let mesh = TriMesh { positions: positions.clone(), triangles, corner_uvs: vec![] };
-            SurfaceMesh::default().push("cup", &mesh).unwrap_err().to_string()
+            SurfaceMesh::default().declare("cup", &mesh).unwrap_err().to_string()
         };
         let flat = push(vec![[0, 1, 4]]);
         assert!(flat.starts_with("solid `cup`: triangle 0 near (0.0000, 0.0000, 0.0000) m has no plane"), "{flat}");

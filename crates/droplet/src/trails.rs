@@ -78,8 +78,7 @@ mod tests {
     #[test]
     fn the_center_of_mass_lies_on_the_trail_at_the_mean_arc_length() {
         let surface = surface_of(&sheet(1.0, 1.0, 20, 17));
-        let mut substrate =
-            Substrate::new(&surface, &[], &[], &Liquid::water(), &crate::parameters::Parameters::default());
+        let mut substrate = Substrate::new(&surface, &[], &Liquid::water(), &crate::parameters::Parameters::default());
         let film = MeshFilm { surface: &surface, substrate: &mut substrate };
         let mut place =
             SurfacePoint { triangle: TriangleIndex::new(0), at: surface.facet(TriangleIndex::new(0)).centroid() };

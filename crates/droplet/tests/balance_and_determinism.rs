@@ -154,3 +154,47 @@ fn patches_of_a_large_frame_are_read_back_unchanged() {
     let volume: f64 = surface.triangles.iter().map(|&[a, b, c]| point(a).dot(point(b).cross(point(c))) / 6.0).sum();
     assert!((volume / read[4321].volume - 1.0).abs() < 1e-3, "{volume:e} m³ of {:e}", read[4321].volume);
 }
+
+/// A drop falls down a staircase of spheres, each of which gets its triangles when the drop comes.
+fn staircase() -> DropletModel {
+    let sphere = |k: u32| {
+        format!(
+            "[[solids]]\nname = \"s{k}\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"{} {} 0 mm\"\nradius = \"4 mm\"\n",
+            4 * k,
+            -20 * (k as i32)
+        )
+    };
+    let spheres: String = (0..100).rev().map(sphere).collect();
+    let drop = "[[drops]]\nshape = \"sphere\"\ncenter = \"1.5 8 0 mm\"\nvolume = \"40 uL\"\n";
+    model("", &("[materials.m]\nadvancing = \"110 deg\"\nreceding = \"100 deg\"\n".to_owned() + &spheres + drop))
+}
+
+/// Reproducer R2: memory follows the solids that droplets come near, also after resuming.
+#[test]
+fn solids_far_from_all_droplets_have_no_triangles_and_resume_without() {
+    let per_sphere = staircase_triangles();
+    let mut whole = staircase();
+    assert!(whole.num_triangles() <= per_sphere, "{} triangles at the start", whole.num_triangles());
+    run(&mut whole, 0.1);
+    let (saved, early) = (whole.save(), whole.num_triangles());
+    run(&mut whole, 0.6);
+    let late = whole.num_triangles();
+    assert!(early >= per_sphere && late > early && late < 30 * per_sphere, "{early}, then {late} triangles");
+    let mut resumed = staircase();
+    resumed.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(resumed.num_triangles(), early);
+    run(&mut resumed, 0.6);
+    assert!(resumed.save() == whole.save(), "the resumed run differs");
+    // Back to an earlier state, as by undoing.
+    whole.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(whole.num_triangles(), early);
+    run(&mut whole, 0.6);
+    assert!(resumed.save() == whole.save(), "the repeated run differs");
+}
+
+/// Number of triangles of one sphere.
+fn staircase_triangles() -> usize {
+    let mut one = model("", "[[solids]]\nname = \"s\"\nshape = \"sphere\"\nradius = \"4 mm\"\n");
+    one.add_droplet(DVec3::new(0.0, 5e-3, 0.0), DVec3::ZERO, 1e-9);
+    one.num_triangles()
+}

@@ -4,6 +4,7 @@ use crate::support::{cap, model, run};
 use glam::DVec3;
 use sessile_droplet::DropletModel;
 use sessile_model::{Model, NoTimer};
+use sessile_scene::text;
 
 const ANGLES: &str = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n";
 
@@ -152,4 +153,84 @@ fn a_pinned_contact_line_holds_more_than_a_free_one() {
         model.step(2e-3, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
     }
     assert!((largest * 1e9 - 96.8).abs() < 2.0, "released at {} µL", largest * 1e9);
+}
+
+/// Soak seed 9070: in a steep valley few vertices of the shape were free to move, and became a
+/// needle 5 mm long that ended in the solid.
+#[test]
+fn a_droplet_in_a_steep_valley_is_not_displayed_as_a_needle() {
+    let scene = text::material("m", 160.0, 150.0)
+        + "[[solids]]\nname = \"leaf\"\nmaterial = \"m\"\nshape = \"leaf\"\naxis = [0.7223, 0.6842, 0.1004]\n\
+           angle = \"49.05 deg\"\nsize = \"35 26 mm\"\n\
+           [[drops]]\nshape = \"cap\"\non = \"leaf\"\ncenter = \"0.254 -0.237 3.225 mm\"\nradius = \"0.364 mm\"\n\
+           contact_angle = \"55 deg\"\n";
+    let mut model = model("", &scene);
+    let mut longest = 0.0_f64;
+    for step in 1..=20 {
+        run(&mut model, 0.01 * f64::from(step));
+        let surface = model.frame().liquid.into_surface().expect("a surface");
+        if surface.positions.is_empty() {
+            continue;
+        }
+        let center = surface.positions.iter().sum::<DVec3>() / surface.positions.len() as f64;
+        longest = surface.positions.iter().map(|p| p.distance(center)).fold(longest, f64::max);
+    }
+    assert!(longest > 0.0 && longest < 1.5e-3, "{longest} m from its center to its surface");
+}
+
+#[test]
+fn a_droplet_larger_than_the_cavity_that_it_is_in_is_reported() {
+    let scene = text::material("m", 60.0, 40.0)
+        + "[[solids]]\nname = \"flask\"\nmaterial = \"m\"\nshape = \"sphere\"\nradius = \"1 mm\"\ninside = true\n\
+           [[drops]]\nshape = \"sphere\"\nvolume = \"VOLUME uL\"\n";
+    for (volume, is_reported) in [("1", false), ("4", true), ("30", true)] {
+        let mut model = model("", &scene.replace("VOLUME", volume));
+        run(&mut model, 0.05);
+        let said = model.notices().iter().any(|notice| notice.contains("inside the wall of `flask`"));
+        assert_eq!(said, is_reported, "{volume} uL");
+    }
+}
+
+/// Soak seed 9376: two planes cross, and dew condenses on the part of one that is behind the other.
+#[test]
+fn dew_on_a_part_of_a_solid_that_is_inside_another_one_is_reported() {
+    let planes = |far: bool| {
+        let height = if far { 20 } else { 0 };
+        text::material("m", 90.0, 60.0)
+            + &text::plane("floor", "m", [0.0, 1.0, 0.0], [40.0, 40.0])
+            + "[[solids]]\nname = \"wall\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [1, 0, 0]\nsize = \"20 20 mm\"\n"
+            + &format!("move = \"0 {height} 0 mm\"\n")
+            + "[[emitters]]\nkind = \"dew\"\non = \"wall\"\nrate = \"5000 uL/m^2/s\"\n"
+    };
+    for far in [false, true] {
+        let mut model = model("", &planes(far));
+        run(&mut model, 0.3);
+        assert!(model.num_droplets() > 10);
+        let said = model.notices().iter().any(|notice| notice.contains("on `wall` is inside `floor`"));
+        assert_eq!(said, !far);
+    }
+}
+
+/// Soak seed 9221: a droplet that a wall moved to where it could not hang fell off, and was asked
+/// about the next solid.
+#[test]
+fn a_droplet_that_falls_off_where_a_wall_moves_it_reacts_to_no_further_solid() {
+    let scene = "[liquid]\npreset = \"honey\"\nsurface_tension = \"58.8354 mN/m\"\n\
+        [materials.m0]\nadvancing = \"106.2 deg\"\nreceding = \"98.27 deg\"\nwet_advancing = \"102.47 deg\"\n\
+        [[solids]]\nname = \"s0\"\nmaterial = \"ptfe\"\nshape = \"sphere\"\ncenter = \"0 -2.9583 0 mm\"\nradius = \"2.9583 mm\"\n\
+        [[solids]]\nname = \"s1\"\nmaterial = \"m0\"\nshape = \"box\"\nmin = \"-3.19969 -4.69322 -8.58685 mm\"\n\
+        max = \"2.89795 -3.61092 5.69308 mm\"\n\
+        [[solids]]\nname = \"s2\"\nshape = \"leaf\"\npoint = \"5.502 -3.3892 5.24096 mm\"\nangle = \"73.3697 deg\"\n\
+        size = \"37.6061 18.1705 mm\"\nrotate = \"-76.0126 62.1584 166.242 deg\"\n\
+        [[emitters]]\nkind = \"tap\"\nat = \"-2.98586 -2.48842 -1.13019 mm\"\nradius = \"0.250563 mm\"\n\
+        speed = \"0.227713 m/s\"\ndirection = [0.1857, -0.9826, 0]\n\
+        [[emitters]]\nkind = \"dew\"\non = \"s1\"\nrate = \"8.2737 uL/m^2/s\"\n\
+        [[drops]]\nshape = \"cap\"\non = \"s0\"\ncenter = \"-4.65137 -3.04327 -3.30655 mm\"\nradius = \"2.78979 mm\"\n\
+        contact_angle = \"77.1868 deg\"\n";
+    let mut model = model("", scene);
+    for _ in 0..7 {
+        model.step(5e-3, &mut NoTimer).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let (drops, balance) = present(&model);
+    assert!((drops - balance).abs() < 1e-15, "{drops:e} of {balance:e} m³");
 }

@@ -94,6 +94,12 @@ pub enum FolderError {
         /// The link.
         path: PathBuf,
     },
+    /// A file that is written in place is none.
+    #[error("{} is not a regular file. Nothing was changed; remove it, or choose another folder with `--out`", path.display())]
+    NotAFile {
+        /// What is in place of the file.
+        path: PathBuf,
+    },
     /// It is not a run folder.
     #[error("{} is not a run folder: it contains no run.json", folder.display())]
     NoRun {
@@ -179,7 +185,7 @@ impl RunFolder {
 
     /// Whether some process has locked the folder for writing.
     pub fn is_busy(root: &Path) -> bool {
-        let lock = File::open(root.join(LOCK));
+        let lock = sessile_input::open(&root.join(LOCK), u64::MAX);
         lock.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
@@ -454,13 +460,18 @@ impl Drop for RunFolder {
     }
 }
 
-/// Returns an error if a part of a run folder that is written in place is a symbolic link.
+/// Returns an error if a part of a run folder that is written in place is a symbolic link, a device
+/// or a pipe.
 fn refuse_links(root: &Path) -> Result<(), FolderError> {
     let parents = [root.join("wet"), root.join("renders")];
     let parts = PARTS.iter().map(|part| root.join(part)).chain([root.join(LOCK), root.join(MEASURES)]);
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if let Some(path) = parts.into_iter().find(|path| is_link(path)) {
         return Err(FolderError::Link { path });
+    }
+    let is_other = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
+    if let Some(path) = [LOCK, MEASURES].map(|name| root.join(name)).into_iter().find(|path| is_other(path)) {
+        return Err(FolderError::NotAFile { path });
     }
     for parent in parents {
         if let Some(path) = entries(&parent)?.into_iter().map(|name| parent.join(name)).find(|path| is_link(path)) {

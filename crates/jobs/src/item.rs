@@ -135,7 +135,7 @@ impl Item<'_> {
 
 /// Whether a process executes the item with this log.
 pub(crate) fn is_locked(log: &Path) -> bool {
-    File::open(log).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    sessile_input::open(log, u64::MAX).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Waits for a process; asks it to stop when the flag is set, and lets it save.

@@ -262,3 +262,64 @@ fn control_characters_of_a_scene_do_not_reach_the_terminal() {
     let done = scratch.run(&["check", "rain.toml"]).expect_code(2);
     assert!(!done.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", done.stderr);
 }
+
+/// Reproducer R2, with fewer spheres: 100 of them took 1.1 GB in the droplet model.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_follows_the_solids_that_drops_touch() {
+    for model in ["pane", "droplet", "surface"] {
+        let mut scene = format!("model = \"{model}\"\n[time]\nduration = \"20 ms\"\nframe = \"10 ms\"\n");
+        for k in 0..100 {
+            let center = format!("{} {} 0 mm", 30 * (k % 20), -30 * (k / 20));
+            scene +=
+                &format!("[[solids]]\nname = \"s{k}\"\nshape = \"sphere\"\ncenter = \"{center}\"\nradius = \"5 mm\"\n");
+        }
+        if model == "pane" {
+            scene += "[[solids]]\nname = \"window\"\npoint = \"0 0 20 mm\"\nnormal = [0, 0, 1]\n";
+        }
+        scene += "[[drops]]\nshape = \"sphere\"\ncenter = \"0 7 0 mm\"\nradius = \"1 mm\"\n";
+        let scratch = Scratch::with_scene(&scene);
+        let mut child = scratch.start(&["run", "rain.toml", "--no-pictures", "--threads=1", "--out=run"]);
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0_u64;
+        while child.try_wait().expect("a child to ask").is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
+            peak = peak.max(kilobytes.unwrap_or(0));
+            sleep(Duration::from_millis(2));
+        }
+        assert_eq!(scratch.run_json("run").unwrap()["status"], "done", "{model}");
+        assert!(peak > 0 && peak < 100_000, "{model}: {peak} kB");
+    }
+}
+
+#[test]
+fn pipes_and_devices_in_a_run_folder_are_refused_and_never_waited_for() {
+    let scratch = Scratch::with_scene(RAIN);
+    scratch.run(&short(&["run", "rain.toml", "--out=whole"])).expect_code(0);
+    let fifo = |path: &str| {
+        let path = scratch.path(path);
+        let _: std::io::Result<()> = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo starts").success());
+    };
+    for part in ["measure.jsonl", ".lock", "run.json", "scene.toml", "frames/00001.ply", "checkpoint/current"] {
+        let copied = Command::new("cp").args(["-r", "whole", "run"]).current_dir(scratch.path("")).status();
+        assert!(copied.expect("cp starts").success());
+        fifo(&format!("run/{part}"));
+        let commands: [&[&str]; 6] = [
+            &["run", "rain.toml", "--out=run", "--no-pictures", "--threads=1"],
+            &["render", "run", "--size=16x16", "--samples=1", "--quality=preview", "--frames=0..1"],
+            &["measure", "run"],
+            &["measure", "run", "--json"],
+            &["export", "run", "--to", "ply", "exported"],
+            &["jobs", "run"],
+        ];
+        for args in commands {
+            let mut child = scratch.sessile(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let code = wait(&mut child).0.code();
+            assert!(code.is_some_and(|code| code < 3), "{args:?} with a pipe as {part}: {code:?}");
+        }
+        fs::remove_dir_all(scratch.path("run")).unwrap();
+    }
+}

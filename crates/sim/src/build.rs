@@ -8,6 +8,8 @@ use sessile_surface::{SurfaceError, SurfaceModel};
 use sessile_volume::{MemoryEstimate, Volume, VolumeError};
 use sessile_world::{World, WorldError};
 
+use crate::estimate::Estimate;
+
 /// A model at time zero.
 pub struct Built {
     /// The model.
@@ -54,8 +56,9 @@ pub enum BuildError {
     },
 }
 
-/// Builds the scene's solids and its model.
+/// Builds the scene's solids and its model, if by the estimate they fit into the memory.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
+    Estimate::new(scene, 1).check_memory()?;
     build_in(scene, World::build(scene)?)
 }
 

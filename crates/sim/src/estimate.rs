@@ -16,7 +16,7 @@ use std::f64::consts::{PI, TAU};
 use sessile_frames::{CostEstimate, INSTANCE_THRESHOLD};
 use sessile_numerics::{sphere_radius, sphere_volume};
 use sessile_scene::types::{
-    Amount, Drop, DropShape, Emitter, EmitterKind, ModelKind, RainArea, RainSizes, Scene, SolidShape,
+    Amount, Drop, DropShape, Emitter, EmitterKind, ModelKind, RainArea, RainSizes, Scene, Solid, SolidShape,
 };
 use sessile_wetting::rain::RainLaw;
 
@@ -32,6 +32,11 @@ const FRAME_TRIANGLE_BYTES: f64 = 31.0;
 /// which a frame has instances instead.
 const DROP_TRIANGLES: f64 = 400.0;
 const MAX_TESSELLATED: f64 = INSTANCE_THRESHOLD as f64;
+/// Bytes of a triangle of a mesh file, and of one on which droplets slide.
+const FILE_TRIANGLE_BYTES: f64 = 400.0;
+const SLIDING_TRIANGLE_BYTES: f64 = 700.0;
+/// Number of solids that a drop comes near.
+const SOLIDS_PER_DROP: f64 = 4.0;
 /// Bytes of an instance in a frame.
 const INSTANCE_BYTES: f64 = 100.0;
 /// Volume of a grain of dew, in m³, and the area that a drop of rain or dew occupies, in m².
@@ -88,12 +93,8 @@ impl Estimate {
         let frames = f64::from(scene.time.last_frame()) + 1.0;
         let releases: f64 = emitted.iter().map(|(count, _)| count).sum();
         let state = load.elements * load.bytes_per_element;
-        let solids = solid_triangles(scene, |_| true) * 75.0;
-        // Meshes of primitives are in memory only where they are used; the droplet model uses all.
-        let solids_in_memory = match scene.model {
-            ModelKind::Droplet => solid_triangles(scene, |_| true) * 350.0,
-            _ => solid_triangles(scene, |shape| matches!(shape, SolidShape::Mesh { .. })) * 400.0,
-        };
+        let solids = scene.solids.iter().map(triangles_of).sum::<f64>() * 75.0;
+        let solids_in_memory = solid_memory(scene, releases);
         let cpu = load.elements * (load.steps * load.step_seconds + frames * load.frame_seconds) + releases * 5e-6;
         let cost = CostEstimate {
             // The releases between two frames are in memory together.
@@ -229,15 +230,29 @@ fn area_of(shape: &SolidShape) -> f64 {
     }
 }
 
-/// Number of triangles of the solids whose shape is `counted`.
-fn solid_triangles(scene: &Scene, counted: impl Fn(&SolidShape) -> bool) -> f64 {
-    let triangles = |shape: &SolidShape| match shape {
+/// Number of triangles of a solid.
+fn triangles_of(solid: &Solid) -> f64 {
+    match &solid.shape {
         SolidShape::Sphere { .. } | SolidShape::Cylinder { .. } => 16e3,
         SolidShape::Plane { .. } | SolidShape::Leaf { .. } | SolidShape::Box { .. } => 2e3,
         // A triangle takes about 40 bytes in a file.
         SolidShape::Mesh { file, .. } => std::fs::metadata(file).map_or(0.0, |found| found.len() as f64 / 40.0),
-    };
-    scene.solids.iter().map(|solid| &solid.shape).filter(|shape| counted(shape)).map(triangles).sum()
+    }
+}
+
+/// Memory of the solids, in bytes: of mesh files, and in the droplet model of those that drops come
+/// near, a few per drop.
+fn solid_memory(scene: &Scene, releases: f64) -> f64 {
+    let of_file = |solid: &&Solid| matches!(solid.shape, SolidShape::Mesh { .. });
+    let files = scene.solids.iter().filter(of_file).map(triangles_of).sum::<f64>() * FILE_TRIANGLE_BYTES;
+    if scene.model != ModelKind::Droplet {
+        return files;
+    }
+    let drops = scene.drops.len() as f64 + scene.emitters.len() as f64 + releases;
+    let mut triangles: Vec<f64> = scene.solids.iter().map(triangles_of).collect();
+    triangles.sort_by(|a, b| b.total_cmp(a));
+    triangles.truncate((SOLIDS_PER_DROP * drops).min(triangles.len() as f64) as usize);
+    files + triangles.iter().sum::<f64>() * SLIDING_TRIANGLE_BYTES
 }
 
 /// Fastest initial drop, in m/s.
@@ -400,6 +415,7 @@ mod tests {
         }
     }
 
+    /// Reproducer R2.
     #[test]
     fn solids_that_are_not_used_cost_no_memory() {
         let spheres: String = (0..1000)
@@ -410,9 +426,23 @@ mod tests {
                 )
             })
             .collect();
-        let estimate = estimate("surface", "", &spheres);
-        assert!(estimate.cost.memory_bytes < 2.0 * PROGRAM_BYTES, "{}", estimate.line());
-        assert!(estimate.tight_memory(10e9).is_none());
+        for model in ["surface", "droplet"] {
+            let estimate = estimate(model, "", &spheres);
+            assert!(estimate.cost.memory_bytes < 2.0 * PROGRAM_BYTES, "{model}: {}", estimate.line());
+            assert!(estimate.tight_memory(10e9).is_none());
+        }
+    }
+
+    /// Reproducers R1: in the studio and in Python too, which have no run of their own.
+    #[test]
+    fn models_that_cannot_fit_are_refused_before_anything_is_built() {
+        for (model, key) in [("volume", "cell"), ("surface", "edge")] {
+            let rest = format!("[resolution]\n{key} = \"1 nm\"\n{DROP}");
+            let text = format!("model = \"{model}\"\n[time]\nduration = \"2 ms\"\nframe = \"1 ms\"\n{rest}");
+            let scene = parse_str("a.toml", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
+            let error = crate::build(&scene).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("set resolution.{key} to at least")), "{model}: {error}");
+        }
     }
 
     #[test]

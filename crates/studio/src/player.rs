@@ -166,7 +166,7 @@ impl Run {
     fn measures(&self) -> String {
         use std::io::Read as _;
         let mut text = String::new();
-        let file = std::fs::File::open(self.folder.measures_path());
+        let file = sessile_input::open(&self.folder.measures_path(), u64::MAX);
         if let Ok(file) = file {
             // A line that is being written is left out.
             let _ = file.take(LARGEST_MEASURES).read_to_string(&mut text);

@@ -75,7 +75,7 @@ impl Recording {
     /// Reads a recording.
     pub fn read(path: &Path) -> Result<Self, String> {
         let wrong = |what: String| format!("{}: {what}", path.display());
-        let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+        let file = sessile_input::open(path, LARGEST).map_err(|error| wrong(error.to_string()))?;
         let mut lines = BufReader::new(file.take(LARGEST)).lines().enumerate();
         let mut next = || -> Result<Option<Line>, String> {
             let Some((number, line)) = lines.next() else { return Ok(None) };

@@ -146,7 +146,7 @@ fn simulate(runs: usize) -> Stage {
 
 /// Hash of a scene file; empty if it cannot be read, e.g. because it ships with the program.
 pub(crate) fn scene_hash(scene: &Path) -> Result<String, SweepError> {
-    match std::fs::read(scene) {
+    match sessile_input::read(scene, sessile_input::MAX_TEXT) {
         Ok(bytes) => Ok(blake3::hash(&bytes).to_hex()[..16].to_owned()),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(cause) => Err(sessile_frames::FileError::new("read", scene, cause).into()),

@@ -176,7 +176,7 @@ fn image(folder: &Path, run: usize) -> Option<Vec<u8>> {
         std::fs::read_dir(image_folder(folder, run)).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "png"));
     files.sort();
-    std::fs::read(files.last()?).ok()
+    sessile_input::read(files.last()?, sessile_input::MAX_IMAGE).ok()
 }
 
 /// The row of a run, which is also added to the report.
@@ -247,7 +247,7 @@ fn row(plan: &Plan, root: &Path, run: usize, status: &str, summary: &Summary) ->
     row.push(Cell::Text(status.to_owned()));
     row.extend(summary.values().iter().map(real));
     row.push(optional(RunInfo::read(&root.join("run.json")).ok().map(|info| info.version)));
-    let scene = std::fs::read(root.join("scene.toml")).ok();
+    let scene = sessile_input::read(&root.join("scene.toml"), sessile_input::MAX_TEXT).ok();
     row.push(optional(scene.map(|text| blake3::hash(&text).to_hex()[..16].to_owned())));
     row
 }

@@ -17,9 +17,16 @@ use crate::surface_mesh::SolidIndex;
 const CHECKED_VERTICES: usize = 96;
 /// Depth of a vertex in a solid that cannot be overlooked, in cube roots of the volume.
 const VISIBLE_DEPTH: f64 = 0.02;
-/// Heights of the center of a cut ball over the place of its droplet, in cube roots of its volume:
-/// that with most room is taken.
-const CENTER_HEIGHTS: [f64; 5] = [0.3, 0.2, 0.1, 0.05, 0.02];
+/// Clearances of the center of a cut ball, in cube roots of its volume: the center with most room
+/// is taken.
+const CLEARANCES: [f64; 5] = [0.3, 0.2, 0.1, 0.05, 0.02];
+/// Largest number of moves away from the nearest solid.
+const MAX_MOVES: usize = 60;
+/// Distance of the center of a cut ball from the place of its droplet, in cube roots of its volume.
+const FARTHEST_CENTER: f64 = 1.5;
+/// Largest reach of a confined shape over that of the shape before: a few vertices that are free to
+/// move would become a needle, and end where solids are not looked for.
+const MOST_STRETCHED: f64 = 1.5;
 /// Depth in an open solid, in cube roots of the volume, beyond which a droplet is behind it.
 const DEEP: f64 = 2.0;
 /// Gap between a cut ball and a solid, in cube roots of its volume.
@@ -80,6 +87,7 @@ impl FrameBuilder<'_> {
     /// Moves the free surface of a droplet on solid `own` out of `obstacles`; `false` if it cannot.
     pub(super) fn confine_to(&self, built: &mut DropMesh, volume: f64, own: SolidIndex, obstacles: &[&Solid]) -> bool {
         let (own, inside) = (&self.solids[own], Inside::of(built, volume));
+        let (center, reach) = center_and_reach(built);
         let fits = confine(built, volume, |at, stays| {
             let mut moved = at;
             for solid in obstacles {
@@ -94,7 +102,10 @@ impl FrameBuilder<'_> {
         });
         // Between two solids a vertex that is out of one may be in the other.
         let visible = Inside { shallow: VISIBLE_DEPTH * math::cbrt(volume), ..inside };
-        fits && !built.mesh.positions.iter().any(|&p| obstacles.iter().any(|solid| visible.holds(solid, p)))
+        let is_wrong = |p: DVec3| {
+            p.distance(center) > MOST_STRETCHED * reach || obstacles.iter().any(|solid| visible.holds(solid, p))
+        };
+        fits && !built.mesh.positions.iter().any(|&p| is_wrong(p))
     }
 
     /// A droplet near `place` (in m, in the world) whose shape does not fit between the solids: a
@@ -105,9 +116,10 @@ impl FrameBuilder<'_> {
         // What the place is deep in is behind an open solid.
         let solids: Vec<&Solid> = nearby.filter(|solid| solid.signed_distance(place) > -DEEP * size).collect();
         let distance = |p: DVec3| solids.iter().map(|solid| solid.signed_distance(p)).fold(f64::INFINITY, f64::min);
-        let (up, touch) = (self.solids[own].closest(place).normal, TOUCH * size);
-        let centers = CENTER_HEIGHTS.map(|height| place + up * (height * size));
-        let center = centers.into_iter().max_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
+        let touch = TOUCH * size;
+        let centers = CLEARANCES.map(|clearance| away_from(&solids, place, clearance * size));
+        let is_near = |center: &DVec3| center.distance(place) < FARTHEST_CENTER * size;
+        let center = centers.into_iter().filter(is_near).max_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
         if distance(center) < 2.0 * touch {
             return None;
         }
@@ -124,4 +136,19 @@ impl FrameBuilder<'_> {
             None
         })
     }
+}
+
+/// A point near `place` with this clearance (all in m) from all solids, where there is one: in a
+/// valley it is away from both of its sides.
+fn away_from(solids: &[&Solid], place: DVec3, clearance: f64) -> DVec3 {
+    let mut point = place;
+    for _ in 0..MAX_MOVES {
+        let near = solids.iter().map(|solid| solid.closest(point));
+        let Some(nearest) = near.min_by(|a, b| a.distance.total_cmp(&b.distance)) else { break };
+        if nearest.distance >= 0.999 * clearance {
+            break;
+        }
+        point += nearest.normal * (clearance - nearest.distance);
+    }
+    point
 }

@@ -3,8 +3,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 use sessile_model::StageReports;
+use sessile_numerics::sphere_volume;
 use sessile_scene::SolidShape;
-use sessile_sliding::{Ball, DropId, Projectile};
+use sessile_sliding::{Ball, DropId, Projectile, SlotIndex};
 
 use super::DropletModel;
 use crate::flight::Contact;
@@ -13,7 +14,9 @@ use crate::surface_mesh::SolidIndex;
 
 /// Distance from a mesh over that from the endless surface that it is a part of, above which a
 /// point is beside the mesh.
-const BESIDE: f64 = 1.000_1;
+pub(super) const BESIDE: f64 = 1.000_1;
+/// Volume of a droplet over that of the cavity of a sphere, above which it fills it.
+const FULL: f64 = 0.8;
 
 /// Outcome of a ball's flight.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +29,7 @@ pub(super) enum Flight {
 impl DropletModel {
     /// Moves all balls for their remaining time of the step; some land, some are lost.
     pub(super) fn fly(&mut self, report: &mut StageReports) {
+        self.build_under_balls();
         let gravity = self.world.gravity();
         let mut flights = std::mem::take(&mut self.scratch.flights);
         let bounds = self.bounds();
@@ -74,11 +78,18 @@ impl DropletModel {
             if is_body || self.scratch.reported.contains(&(solid, solid)) {
                 continue;
             }
+            let may_be_behind = |ball: &Ball| {
+                let depth = self.depth_behind(solid, ball);
+                depth.is_some_and(|depth| self.may_be_within(solid, ball.body.center, depth))
+            };
+            if !self.state.balls.iter().any(may_be_behind) {
+                continue;
+            }
+            self.build_solid(solid);
+            // The mesh is a part of an endless surface: behind the rest there is no solid.
             let is_behind = |ball: &&Ball| {
-                let distance = self.world.solids()[solid].signed_distance(ball.body.center);
-                // The mesh is a part of an endless surface: behind the rest there is no solid.
-                distance < -ball.body.radius()
-                    && self.locator().place_on(solid, ball.body.center, -distance * BESIDE).is_some()
+                let depth = self.depth_behind(solid, ball);
+                depth.is_some_and(|depth| self.locator().place_on(solid, ball.body.center, depth).is_some())
             };
             if let Some(id) = self.state.balls.iter().find(is_behind).map(|ball| ball.id) {
                 let advice = "it came from behind the surface, where droplets do not see it; close the solid";
@@ -87,8 +98,40 @@ impl DropletModel {
         }
     }
 
+    /// Depth of a ball behind the endless surface that a solid's mesh is a part of, and a little
+    /// more, in m; `None` in front of it.
+    fn depth_behind(&self, solid: SolidIndex, ball: &Ball) -> Option<f64> {
+        let distance = self.world.solids()[solid].signed_distance(ball.body.center);
+        (distance < -ball.body.radius()).then_some(-distance * BESIDE)
+    }
+
+    /// Reports droplets that fill the cavity of a sphere that they are in, one per solid.
+    pub(super) fn report_overfull(&mut self, now: f64) {
+        for solid in self.surface.solids() {
+            let SolidShape::Sphere { inside: true, radius, .. } = self.world.solids()[solid].scene().shape else {
+                continue;
+            };
+            let (droplets, room) = (&self.particles.state.droplets, FULL * sphere_volume(radius));
+            let fills = |slot: &SlotIndex| {
+                let droplet = &droplets[*slot];
+                droplet.size.volume > room && self.surface.facet(droplet.motion.place.triangle).solid == solid
+            };
+            let id = droplets.used().find(fills).and_then(|slot| droplets[slot].id);
+            if let Some(id) = id.filter(|_| !self.scratch.reported.contains(&(solid, solid))) {
+                self.scratch.reported.push((solid, solid));
+                let name = self.world.solids()[solid].name();
+                self.scratch.notices.push(format!(
+                    "droplet {} is shown inside the wall of `{name}` at {now:.4} s: its volume is that of the cavity or \
+                     more",
+                    id.get()
+                ));
+            }
+        }
+    }
+
     /// Reports airborne droplets that overlap a solid on which they cannot hang, one per solid.
     pub(super) fn report_overlaps(&mut self, now: f64) {
+        self.build_under_balls();
         let gravity = self.world.gravity();
         let overlap = |ball: &Ball| Some((ball.id, self.locator().first_contact(&ball.body, gravity, (0.0, 0.0))?.0));
         let overlaps: Vec<(DropId, SolidIndex)> = self.state.balls.iter().filter_map(overlap).collect();
@@ -124,10 +167,8 @@ impl DropletModel {
 
     /// Bounding box of all solids, in m.
     fn bounds(&self) -> [DVec3; 2] {
-        let meshes = self.setup.meshes.iter().zip(&self.rigid_states);
-        meshes.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], (mesh, rigid)| {
-            let bounds = mesh.bounds();
-            let (center, half) = (rigid.pose.apply(bounds.center()), 0.5 * bounds.extent().length());
+        self.surface.solids().fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], solid| {
+            let (center, half) = self.setup.bounding_ball(solid, &self.rigid_states);
             [low.min(center - half), high.max(center + half)]
         })
     }

@@ -82,6 +82,7 @@ impl DropletModel {
     /// Adds liquid: to the nearest solid where a ball of its volume touches it, else in flight.
     pub(super) fn add_by_hand(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
         check_added(at, velocity, volume)?;
+        self.build_within(at, 1.001 * ball_radius(volume));
         match self.locator().nearest_place(at, 1.001 * ball_radius(volume)) {
             Some((place, _)) => {
                 let Self { surface, accelerations, rigid_states, setup, particles, state, .. } = self;
@@ -97,6 +98,7 @@ impl DropletModel {
     /// Takes liquid of a region away.
     pub(super) fn take_by_hand(&mut self, region: &Region, share: f64) -> f64 {
         let share = share.clamp(0.0, 1.0);
+        self.build_within(region.center, region.radius);
         let place = self.locator().nearest_place(region.center, region.radius);
         let (particles, context) = self.particles_and_context();
         let mut taken = particles.take_droplets(region, share, &context);
@@ -141,7 +143,7 @@ impl DropletModel {
     }
 
     /// Places on solids along a stroke, and the width of its track around each, in m.
-    fn places_under(&self, stroke: &Stroke) -> Vec<(SurfacePoint, f64)> {
+    fn places_under(&mut self, stroke: &Stroke) -> Vec<(SurfacePoint, f64)> {
         let (width, starts) = match stroke.tool {
             Tool::Finger { radius } => (2.0 * radius, vec![DVec3::ZERO]),
             Tool::Blade { half } => {
@@ -153,9 +155,10 @@ impl DropletModel {
         let path = stroke.to - stroke.from;
         let steps = (path.length() / (FILM_SPACING * width)).ceil().clamp(1.0, MAX_PLACES) as u32;
         let along = (0..steps).map(|k| stroke.from + path * ((f64::from(k) + 0.5) / f64::from(steps)));
-        let points = along.flat_map(|at| starts.iter().map(move |start| at + *start));
+        let points: Vec<DVec3> = along.flat_map(|at| starts.iter().map(move |start| at + *start)).collect();
+        points.iter().for_each(|&point| self.build_within(point, width));
         let place = |point: DVec3| self.locator().nearest_place(point, width).map(|(place, _)| (place, width));
-        points.filter_map(place).collect()
+        points.into_iter().filter_map(place).collect()
     }
 
     /// Changes the wetting of a solid and reassesses the droplets on it.
@@ -176,11 +179,11 @@ impl DropletModel {
 
     /// Derives the laws of all places from the world again.
     pub(super) fn refresh_laws(&mut self) {
-        let Self { world, setup, particles, .. } = self;
+        let Self { world, setup, surface, particles, .. } = self;
         for solid in SolidIndex::first(world.solids().len()) {
             let built = &world.solids()[solid];
-            let mesh = setup.meshes[solid].mesh();
-            particles.state.substrate.refresh_laws(solid, mesh, built, &setup.liquid, &setup.parameters);
+            let area = surface.area(solid);
+            particles.state.substrate.refresh_laws(solid, area, built, &setup.liquid, &setup.parameters);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::droplets::Droplets;
 use crate::particles::Fidelity;
 use crate::streaks::StreaksState;
 use crate::substrate::SubstrateState;
+use crate::surface_mesh::{SolidIndex, SurfaceMesh};
 use crate::trails::FilmPath;
 
 /// Contents of a checkpoint.
@@ -19,6 +20,8 @@ use crate::trails::FilmPath;
 struct Checkpoint {
     state: ModelState,
     world: WorldState,
+    /// The solids with triangles, in the order of these.
+    built: Vec<SolidIndex>,
     droplets: Droplets,
     substrate: SubstrateState,
     streaks: Option<StreaksState>,
@@ -34,8 +37,10 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Whether it belongs to a scene with these numbers of solids and triangles, and is consistent.
-    fn fits(&self, num_solids: usize, num_triangles: usize) -> bool {
+    /// Whether it belongs to a scene with these solids, and is consistent.
+    fn fits(&self, surface: &SurfaceMesh) -> bool {
+        let num_solids = surface.solids().count();
+        let Some(num_triangles) = surface.num_triangles_of(&self.built) else { return false };
         [self.accelerations.len(), self.rigid_states.len(), self.state.condensate.len(), self.state.sites_visited.len()]
             .iter()
             .all(|&n| n == num_solids)
@@ -52,6 +57,7 @@ impl DropletModel {
         let checkpoint = Checkpoint {
             state: self.state.clone(),
             world: self.world.save(),
+            built: self.surface.built().to_vec(),
             droplets: particles.state.droplets.clone(),
             substrate: particles.state.substrate.save(),
             streaks: match &particles.fidelity {
@@ -73,9 +79,10 @@ impl DropletModel {
     pub(super) fn restore_checkpoint(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
         let wrong = |what: &str| RestoreError(what.into());
         let saved: Checkpoint = postcard::from_bytes(bytes).map_err(|error| RestoreError(error.to_string()))?;
-        if !saved.fits(self.rigid_states.len(), self.surface.facets().len()) {
+        if !saved.fits(&self.surface) {
             return Err(wrong("it belongs to other solids"));
         }
+        self.set_built(&saved.built);
         let particles = &mut self.particles;
         match (&mut particles.fidelity, &saved.streaks) {
             (Fidelity::Physical, None) => {}

@@ -1,5 +1,6 @@
 //! Moves the triangles of deforming solids, and the droplets with them.
 
+use sessile_geometry::bvh::Bounds;
 use sessile_sliding::SlotIndex;
 
 use super::DropletModel;
@@ -22,8 +23,8 @@ impl DropletModel {
         self.move_triangles();
         let environment = (self.world.gravity(), self.world.wind());
         for (k, deforming) in self.setup.deforming.iter_mut().enumerate() {
-            if let Some(deforming) = deforming {
-                let positions = &self.setup.meshes[k].mesh().positions;
+            if let (Some(deforming), Some(mesh)) = (deforming, &self.setup.meshes[k]) {
+                let positions = &mesh.mesh().positions;
                 deforming.update_fields(positions, &self.scratch.rigid_states[k], environment, dt);
             }
         }
@@ -33,9 +34,9 @@ impl DropletModel {
     /// Moves the meshes and the facets of deforming solids to the world's time.
     pub(super) fn move_triangles(&mut self) {
         for (k, solid) in self.world.solids().iter().enumerate() {
-            let Some(deforming) = &self.setup.deforming[k] else { continue };
-            deforming.refit(solid, &mut self.setup.meshes[k]);
-            let mesh = self.setup.meshes[k].mesh();
+            let (Some(deforming), Some(mesh)) = (&self.setup.deforming[k], &mut self.setup.meshes[k]) else { continue };
+            deforming.refit(solid, mesh);
+            let mesh = mesh.mesh();
             let index = SolidIndex::new(k);
             if let Some(flat) = self.surface.move_vertices(index, mesh)
                 && !self.scratch.flat.contains(&index)
@@ -48,7 +49,7 @@ impl DropletModel {
                     self.world.time()
                 ));
             }
-            self.setup.bounds[k] = crate::setup::bounding_box(mesh);
+            self.setup.bounds[k] = Bounds::of(mesh.positions.iter().copied());
             let range = self.surface.range_of(index);
             let mut sum = 0.0;
             for (area, facet) in

@@ -19,6 +19,7 @@ use sessile_sliding::SlotIndex;
 use sessile_world::Solid;
 
 use super::DropletModel;
+use super::airborne::BESIDE;
 use crate::integrate::MotionState;
 use crate::surface_mesh::{SolidIndex, SurfacePoint};
 
@@ -83,6 +84,10 @@ impl DropletModel {
             }
             let own = self.surface.facet(self.particles.state.droplets[slot].motion.place.triangle).solid;
             for k in 0..self.setup.nearby_solids[own].len() {
+                // One that is moved to where it cannot hang falls off.
+                if !self.particles.state.droplets.is_used(slot) {
+                    break;
+                }
                 let other = self.setup.nearby_solids[own][k];
                 match self.reaction(slot, own, other, dt) {
                     Some(Reaction::Moved(motion)) => {
@@ -94,6 +99,10 @@ impl DropletModel {
                         self.notify(now, slot, own, other, "is squeezed by");
                     }
                     Some(Reaction::Covered) => {
+                        blocked += 1;
+                        self.notify(now, slot, own, other, "is inside");
+                    }
+                    None if self.is_deep_inside(slot, own, other) => {
                         blocked += 1;
                         self.notify(now, slot, own, other, "is inside");
                     }
@@ -181,6 +190,23 @@ impl DropletModel {
         let near = if below.distance < 0.0 { below } else { solid.closest(at(0.0)) };
         let is_near = near.distance > -BEHIND * radius && near.distance < 4.0 * radius;
         is_near.then_some(Near { place, distance: near.distance, normal: near.normal, entered: false })
+    }
+
+    /// Whether a droplet is too deep in another solid to react to it, and no message was about
+    /// these two solids yet: it condensed or landed where the solids overlap.
+    fn is_deep_inside(&mut self, slot: SlotIndex, own: SolidIndex, other: SolidIndex) -> bool {
+        let droplet = self.particles.state.droplets.get(slot);
+        let point = self.rigid_states[own].pose.apply(droplet.motion.place.point(&self.surface));
+        let depth = -self.world.solids()[other].signed_distance(point);
+        if depth < BEHIND * droplet.size.radius
+            || self.scratch.reported.contains(&(own, other))
+            || !self.may_be_within(other, point, depth * BESIDE)
+        {
+            return false;
+        }
+        self.build_solid(other);
+        // The mesh is a part of an endless surface: behind the rest there is no solid.
+        self.locator().place_on(other, point, depth * BESIDE).is_some()
     }
 
     /// Moves a droplet along its solid.

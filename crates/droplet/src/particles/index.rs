@@ -6,7 +6,7 @@ use sessile_sliding::SlotIndex;
 use crate::droplets::Slot;
 use crate::grid::{PER_CELL, least_width};
 use crate::neighbors::{GridAddress, Neighbors};
-use crate::surface_mesh::{Facet, SurfaceMesh};
+use crate::surface_mesh::SurfaceMesh;
 
 /// Number of some droplets and the sum of their merge radii, in m.
 #[derive(Clone, Copy, Default)]
@@ -31,8 +31,7 @@ impl ParticleSystem {
 
     /// Rebuilds the neighbor grid with cells for the current droplets.
     pub fn rebuild_neighbors(&mut self, surface: &SurfaceMesh) {
-        let area: f64 = surface.facets().iter().map(Facet::area).sum();
-        let farthest = surface.facets().iter().map(|facet| facet.origin.abs().max_element()).fold(0.0, f64::max);
+        let (area, farthest) = surface.extent();
         // Cell width for a few droplets per cell when they are spread evenly, and the least width.
         let cell = |Population { count, merge_radii }: Population| {
             let least = 8.0 * (merge_radii / count.max(1.0)).max(1e-6).max(least_width(farthest));

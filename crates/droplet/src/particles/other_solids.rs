@@ -5,6 +5,7 @@
 //! merged droplet is on the solid of the larger one.
 
 use glam::DVec3;
+use sessile_geometry::bvh::Bounds;
 
 use super::StepContext;
 use super::contacts::ContactTime;
@@ -69,7 +70,7 @@ pub(super) fn find(
         for &other in &setup.nearby_solids[location.solid] {
             let there = seen_from(context, other, location);
             let radius = f64::from(location.merge_radius);
-            let [low, high] = setup.bounds[other];
+            let Bounds { low, high } = setup.bounds[other];
             let margin = radius + 2.0 * f64::from(location.displacement.length()) + largest;
             if there.point.distance(there.point.clamp(low, high)) > margin {
                 continue;

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 
 use glam::DVec2;
-use sessile_geometry::TriMesh;
 use sessile_numerics::OptionalIndex;
 use sessile_wetting::{Liquid, SlidingLaw, Wetting};
 use sessile_world::Solid;
@@ -75,11 +74,11 @@ pub(super) struct MapBuilder<'a> {
 }
 
 impl MapBuilder<'_> {
-    /// Builds the map; appends the laws that it uses.
-    pub(super) fn build(&self, mesh: &TriMesh, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
+    /// Builds the map of a solid of this area (in m²); appends the laws that it uses.
+    pub(super) fn build(&self, area: f64, laws: &mut Vec<SlidingLaw>) -> SurfaceMap {
         let Self { solid, built, liquid, parameters } = *self;
         let (least, most) = parameters.map_size;
-        let side = (mesh.area().sqrt() / parameters.texel).clamp(least, most) as usize;
+        let side = (area.sqrt() / parameters.texel).clamp(least, most) as usize;
         let mut map = SurfaceMap {
             solid,
             width: side,
@@ -88,7 +87,7 @@ impl MapBuilder<'_> {
             laws: Vec::new(),
             uniform: 0,
             has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
-            texel_size: mesh.area().sqrt() / side as f64,
+            texel_size: area.sqrt() / side as f64,
         };
         if built.wets_uniformly() {
             map.uniform = laws.len() as u16;

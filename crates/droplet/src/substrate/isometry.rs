@@ -204,7 +204,9 @@ mod tests {
              [[solids]]\nname = \"plane\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"100 100 mm\"\n";
         let scene = parse_str("test.toml", text, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
         let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
-        Substrate::new(surface, std::slice::from_ref(mesh), world.solids(), &WATER, &Parameters::default())
+        let mut substrate = Substrate::new(surface, world.solids(), &WATER, &Parameters::default());
+        substrate.build(surface, mesh);
+        substrate
     }
 
     /// For random segments on 3200 triangles: the share on isometric tiles, and the share of texels

@@ -28,7 +28,7 @@ pub struct TangentFrame {
 }
 
 impl SurfaceMesh {
-    /// Sets the exact surface of the solid that was added last.
+    /// Sets the exact surface of the solid that was declared last.
     pub fn set_analytic(&mut self, solid: &Solid) {
         if let Some(last) = self.analytic.last_mut() {
             *last = Some(AnalyticSurface { solid: solid.clone(), world_from_rest: *solid.world_from_rest() });
@@ -142,7 +142,8 @@ mod tests {
             let world = World::build(&scene).expect("a world");
             let solid = &world.solids()[0];
             let mut surface = SurfaceMesh::default();
-            surface.push("s", solid.mesh()).expect("a surface");
+            surface.declare("s", solid.mesh()).expect("a surface");
+            surface.build(SolidIndex::new(0), solid.mesh());
             surface.set_analytic(solid);
             let sign = if inside { -1.0 } else { 1.0 };
             for triangle in TriangleIndex::first(surface.facets().len()).step_by(997) {

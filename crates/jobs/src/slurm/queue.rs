@@ -4,7 +4,6 @@
 //! versions of Slurm. Tasks that ended some minutes ago (`MinJobAge`) are no longer listed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
@@ -224,7 +223,7 @@ fn adopt(folder: &Path, number: usize, submission: &mut Submission) -> Result<()
 
 /// Why an item is not complete though its task has ended.
 fn lost(folder: &Path, number: usize, job: u64, task: usize, ended: Option<&TaskState>) -> String {
-    let messages = File::open(submission::path(folder, number, &format!("-{task}.out")));
+    let messages = sessile_input::open(&submission::path(folder, number, &format!("-{task}.out")), u64::MAX);
     let messages = messages.and_then(|mut file| last_lines(&mut file, 0)).unwrap_or_default();
     let end = match ended {
         Some(TaskState { state, reason }) if reason == "None" => format!("ended as {state}"),

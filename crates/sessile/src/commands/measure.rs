@@ -1,6 +1,5 @@
 //! `sessile measure`: prints the measures of a run.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write, stdout};
 use std::path::Path;
 
@@ -96,7 +95,7 @@ fn print_json(file: &Path, which: WhichFrames) -> Result<(), Failure> {
         })?;
     }
     let mut out = stdout().lock();
-    for line in BufReader::new(File::open(file).map_err(unreadable)?).lines() {
+    for line in BufReader::new(sessile_input::open(file, u64::MAX).map_err(unreadable)?).lines() {
         let line = line.map_err(unreadable)?;
         let matches = selected.is_none_or(|number| line.starts_with(&format!("{{\"frame\":{number},")));
         if matches && line.ends_with('}') {
