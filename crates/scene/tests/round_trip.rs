@@ -282,7 +282,7 @@ fn volume(r: &mut Random) -> VolumeParameters {
 fn camera(r: &mut Random) -> Camera {
     let (position, look_at) = (r.maybe(Random::vector), r.maybe(Random::vector));
     let moves = r.flip();
-    let key = |k: usize, r: &mut Random| CameraKey {
+    let key = |k: u64, r: &mut Random| CameraKey {
         at: k as f64 + r.unit() * 0.5,
         position: r.vector(),
         look_at: r.vector() + DVec3::X,
@@ -397,7 +397,10 @@ fn scene(seed: u64) -> Scene {
                 },
             },
             wind: r.vector(),
-            humidity: r.maybe(Random::unit).filter(|_| evaporates),
+            humidity: r.maybe(|r| Keyed {
+                keys: (0..1 + r.below(3)).map(|k| (k as f64, r.unit())).collect(),
+            })
+            .filter(|_| evaporates),
             temperature: 273.15 + 90.0 * r.unit(),
             planar,
         },
