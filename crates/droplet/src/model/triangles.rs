@@ -79,7 +79,8 @@ impl DropletModel {
         }
     }
 
-    /// Adds the triangles of solids that emissions wet; droplets in flight are looked at later.
+    /// Adds the triangles of solids that emissions wet, and of those below the dew point; droplets
+    /// in flight are looked at later.
     pub(super) fn build_for(&mut self, emissions: &[Emission]) {
         for emission in emissions {
             match *emission {
@@ -91,6 +92,12 @@ impl DropletModel {
                 }
                 Emission::Condense { solid, .. } => self.build_solid(SolidIndex::new(solid)),
                 Emission::Feed { at, .. } => self.build_within(at, self.setup.parameters.max_feed_distance),
+            }
+        }
+        for solid in self.surface.solids() {
+            let condenses = self.setup.evaporation.as_ref().is_some_and(|rates| rates[solid.to_usize()] < 0.0);
+            if condenses {
+                self.build_solid(solid);
             }
         }
     }
