@@ -222,9 +222,8 @@ fn a_droplet_that_falls_off_where_a_wall_moves_it_reacts_to_no_further_solid() {
         max = \"2.89795 -3.61092 5.69308 mm\"\n\
         [[solids]]\nname = \"s2\"\nshape = \"leaf\"\npoint = \"5.502 -3.3892 5.24096 mm\"\nangle = \"73.3697 deg\"\n\
         size = \"37.6061 18.1705 mm\"\nrotate = \"-76.0126 62.1584 166.242 deg\"\n\
-        [[emitters]]\nkind = \"tap\"\nat = \"-2.98586 -2.48842 -1.13019 mm\"\nradius = \"0.250563 mm\"\n\
-        speed = \"0.227713 m/s\"\ndirection = [0.1857, -0.9826, 0]\n\
-        [[emitters]]\nkind = \"dew\"\non = \"s1\"\nrate = \"8.2737 uL/m^2/s\"\n\
+        [[drops]]\nshape = \"cylinder\"\nfrom = \"3.85557 5.63031 1.95664 mm\"\nto = \"2.82385 4.6175 -0.0366263 mm\"\n\
+        radius = \"2.05484 mm\"\n\
         [[drops]]\nshape = \"cap\"\non = \"s0\"\ncenter = \"-4.65137 -3.04327 -3.30655 mm\"\nradius = \"2.78979 mm\"\n\
         contact_angle = \"77.1868 deg\"\n";
     let mut model = model("", scene);
