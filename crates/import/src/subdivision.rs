@@ -23,6 +23,10 @@ const LEVELS: usize = 2;
 /// Most polygons of a subdivided mesh; a finer cage is subdivided less.
 const MAX_POLYGONS: usize = 400_000;
 
+/// Most weights of a level, about the sum of the squared numbers of corners; a cage whose faces
+/// have more is not subdivided.
+const MAX_WEIGHTS: usize = 4_000_000;
+
 /// Sharp features of a cage.
 #[derive(Clone, Debug, Default)]
 pub struct Creases {
@@ -60,7 +64,8 @@ struct Edge {
 impl Creases {
     /// Adds chains of points (`lengths` of them each) with a sharpness each, or one for each edge.
     pub fn add_chains(&mut self, points: &[f64], lengths: &[f64], sharpness: &[f64]) {
-        let edges: usize = lengths.iter().map(|length| (*length as usize).saturating_sub(1)).sum();
+        let edges_of = |length: &f64| (*length as usize).saturating_sub(1);
+        let edges = lengths.iter().map(edges_of).fold(0, usize::saturating_add);
         let per_edge = sharpness.len() == edges && sharpness.len() != lengths.len();
         let (mut start, mut edge) = (0_usize, 0);
         for (chain, length) in lengths.iter().enumerate() {
@@ -89,7 +94,9 @@ impl Subdivision {
         let mut parents: Vec<usize> = (0..cage.len()).collect();
         let mut levels = Vec::new();
         for _ in 0..LEVELS {
-            if polygons.indices.len() > MAX_POLYGONS {
+            let num_weights =
+                polygons.counts.iter().map(|count| count.saturating_mul(*count)).fold(0, usize::saturating_add);
+            if polygons.indices.len() > MAX_POLYGONS || num_weights > MAX_WEIGHTS {
                 break;
             }
             let (level, finer, sharper) = refine(&polygons, num_points, &creases);
@@ -267,6 +274,15 @@ mod tests {
         let subdivision = Subdivision::new(cage, points.len(), creases).unwrap();
         let points = subdivision.points(points);
         (subdivision, points)
+    }
+
+    #[test]
+    fn faces_with_thousands_of_corners_and_endless_chains_are_bounded() {
+        let sides = 4000;
+        let cage = Polygons { counts: vec![sides], indices: (0..sides).collect(), uvs: Vec::new() };
+        let mut creases = Creases::default();
+        creases.add_chains(&[0.0, 1.0], &[1e30, 1e30], &[1.0, 1.0]);
+        assert_eq!(Subdivision::new(&cage, sides, &creases).unwrap().num_levels(), 0);
     }
 
     /// The first level of a cube: a corner moves to 5/9 (catmull1978), an edge's middle to 3/4, a

@@ -269,7 +269,10 @@ impl Importer {
 fn points_at(samples: &[(f64, Vec<f64>)], time: f64) -> Vec<f64> {
     let next = samples.partition_point(|(at, _)| *at <= time);
     let (Some((t0, before)), Some((t1, after))) = (samples.get(next.wrapping_sub(1)), samples.get(next)) else {
-        return samples.get(next.min(samples.len() - 1)).map(|(_, points)| points.clone()).unwrap_or_default();
+        return samples
+            .get(next.min(samples.len().saturating_sub(1)))
+            .map(|(_, points)| points.clone())
+            .unwrap_or_default();
     };
     let along = (time - t0) / (t1 - t0);
     before.iter().zip(after).map(|(a, b)| a + (b - a) * along).collect()

@@ -557,6 +557,9 @@ impl Model for Pane {
 
     fn restore(&mut self, bytes: &[u8]) -> Result<(), RestoreError> {
         let saved: PaneState = postcard::from_bytes(bytes).map_err(|error| RestoreError(error.to_string()))?;
+        if saved.state.sites_visited.len() != self.state.sites_visited.len() {
+            return Err(RestoreError("it belongs to other solids".into()));
+        }
         let other_grid = || RestoreError("it belongs to a pane with other cells".into());
         match (&mut self.solver, saved.solver) {
             (Solver::Physical(physical), SolverState::Physical(state)) => {

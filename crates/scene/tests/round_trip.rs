@@ -397,10 +397,9 @@ fn scene(seed: u64) -> Scene {
                 },
             },
             wind: r.vector(),
-            humidity: r.maybe(|r| Keyed {
-                keys: (0..1 + r.below(3)).map(|k| (k as f64, r.unit())).collect(),
-            })
-            .filter(|_| evaporates),
+            humidity: r
+                .maybe(|r| Keyed { keys: (0..1 + r.below(3)).map(|k| (k as f64, r.unit())).collect() })
+                .filter(|_| evaporates),
             temperature: 273.15 + 90.0 * r.unit(),
             planar,
         },

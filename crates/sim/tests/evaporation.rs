@@ -147,6 +147,17 @@ fn drops_grow_on_a_solid_below_the_dew_point() {
     }
 }
 
+/// A warm solid that no droplet comes near has no triangles in the droplet model.
+#[test]
+fn dew_forms_on_a_cold_solid_beside_a_distant_warm_one() {
+    let air = "humidity = 1\ntemperature = \"95 degC\"\n";
+    let text = scene("droplet", air, "", 0.1).replace("size =", "temperature = \"20 degC\"\nsize =")
+        + "[[solids]]\nname = \"ball\"\nmaterial = \"m\"\nshape = \"sphere\"\ncenter = \"0 90 0 mm\"\n\
+           radius = \"5 mm\"\ntemperature = \"95 degC\"\n";
+    let frames = measures(&text);
+    assert!(frames.last().expect("frames").drops.len() > 10);
+}
+
 #[test]
 fn nothing_evaporates_without_humidity() {
     for model in ["droplet", "pane", "surface"] {

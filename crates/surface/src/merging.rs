@@ -149,12 +149,21 @@ fn merge_group(
     let mut ids: Ids = merged.iter().map(|&i| drops[i].id.get()).collect();
     ids.push(survivor.id.get());
     ids.sort_unstable();
+    survivor.behind = mean_behind(drops, largest, &merged);
     for &i in &merged {
         drops[i].mesh = Mesh::default();
     }
     finish_merge(&mut survivor, through_sdf, context);
     events.push(Event::Merge { merge: ids, into: survivor.id.get() });
     drops[largest] = survivor;
+}
+
+/// Time by which the liquid of merged drops waits behind the model on average, in s: the impulse of
+/// gravity that its parts have not had yet is that of the whole.
+fn mean_behind(drops: &[Drop], largest: DropIndex, merged: &[DropIndex]) -> f64 {
+    let parts = || std::iter::once(largest).chain(merged.iter().copied()).map(|i| &drops[i]);
+    let volume: f64 = parts().map(|drop| drop.volume).sum();
+    parts().map(|drop| drop.volume * drop.behind).sum::<f64>() / volume
 }
 
 /// Prepares the surface of a merged drop for the next step.

@@ -187,7 +187,8 @@ impl Spreading {
                 Err(missing) => {
                     let speed = (2.0 * self.energy / (liquid.density * drop.volume * shape.inertia)).sqrt();
                     // The energy is used up on this part of the step, at constant deceleration.
-                    let length = STEP * self.energy / (self.energy + missing);
+                    let needed = self.energy + missing;
+                    let length = if needed > 0.0 { STEP * self.energy / needed } else { 0.0 };
                     let time = if speed > 0.0 { 2.0 * length / speed } else { 0.0 };
                     if time > remaining {
                         let stride = Stride { shape, from: speed, to: 0.0 };
@@ -263,9 +264,13 @@ impl Spreading {
     ) {
         let mean = stride.from + 0.5 * (stride.to - stride.from) * time / whole;
         let length = (mean * time).min(STEP);
-        if let Ok(part) = self.stride(liquid, wetting, drop, shape, length) {
-            let factor = math::exp(length);
-            self.accept(liquid, drop, &part, if self.grows { 1.0 / factor } else { factor });
+        match self.stride(liquid, wetting, drop, shape, length) {
+            Ok(part) => {
+                let factor = math::exp(length);
+                self.accept(liquid, drop, &part, if self.grows { 1.0 / factor } else { factor });
+            }
+            // By rounding at the turning point: the next step turns.
+            Err(_) => self.energy = 0.0,
         }
         self.since += time;
     }

@@ -111,13 +111,16 @@ impl DropletModel {
             let SolidShape::Sphere { inside: true, radius, .. } = self.world.solids()[solid].scene().shape else {
                 continue;
             };
+            if self.scratch.reported.contains(&(solid, solid)) {
+                continue;
+            }
             let (droplets, room) = (&self.particles.state.droplets, FULL * sphere_volume(radius));
             let fills = |slot: &SlotIndex| {
                 let droplet = &droplets[*slot];
                 droplet.size.volume > room && self.surface.facet(droplet.motion.place.triangle).solid == solid
             };
             let id = droplets.used().find(fills).and_then(|slot| droplets[slot].id);
-            if let Some(id) = id.filter(|_| !self.scratch.reported.contains(&(solid, solid))) {
+            if let Some(id) = id {
                 self.scratch.reported.push((solid, solid));
                 let name = self.world.solids()[solid].name();
                 self.scratch.notices.push(format!(

@@ -58,9 +58,13 @@ impl ParticleSystem {
             }
         }
         for (solid, (shared, coefficient)) in shared.iter_mut().zip(coefficients).enumerate() {
-            let range = context.surface.range_of(SolidIndex::new(solid));
-            let area = context.setup.cumulative_areas[range.end - 1];
-            *shared = shared_coefficient(*coefficient, *shared, area);
+            // Only solids below the dew point surely have triangles.
+            *shared = if *coefficient < 0.0 {
+                let range = context.surface.range_of(SolidIndex::new(solid));
+                shared_coefficient(*coefficient, *shared, context.setup.cumulative_areas[range.end - 1])
+            } else {
+                *coefficient
+            };
         }
     }
 }
