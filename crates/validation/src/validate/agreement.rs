@@ -87,18 +87,17 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         quick(
             "agreement-trail",
-            "40 µL run down a wall of 50°/15°. Expected: the same volume per length of trail in both fast models; and a second drop that \
-             follows a wet path where the material remembers it.",
+            "40 µL run down a wall of 50°/15°. Expected: the same volume per length of trail in both fast models.",
             contact::trail,
         ),
         quick(
             "agreement-accelerated-plate",
-            "20 µL on a level plate that speeds up along itself. Expected: it slides from the acceleration that exceeds its retention.",
+            "20 µL on a level plate that speeds up along itself; the pane model has no inertia. Expected: it slides from the acceleration that exceeds its retention.",
             plates::accelerated,
         ),
         quick(
             "agreement-rotated-plate",
-            "20 µL on a level plate that rotates, 15 mm from the axis. Expected: it slides from the centrifugal acceleration that \
+            "20 µL on a level plate that rotates, 15 mm from the axis; the pane model has no inertia. Expected: it slides from the centrifugal acceleration that \
              exceeds its retention.",
             plates::rotated,
         ),

@@ -1,6 +1,5 @@
-//! Drops that meet: the bridge of two that touch, impact and rebound, and a second drop on a trail.
-
-use std::f64::consts::PI;
+//! Drops that meet: the bridge of two that touch, impact and rebound, and the trail of a
+//! fast one.
 
 use glam::DVec3;
 
@@ -107,8 +106,7 @@ pub(super) fn impact(context: &CaseContext) -> Result<CaseResult, CaseError> {
     Ok(result)
 }
 
-/// A fast drop on a wall of window glass leaves a trail; after it has left, a second, smaller one
-/// starts on it or beside it.
+/// A fast drop on a wall of window glass leaves a trail.
 pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let angles = [50.0, 15.0];
     let mut result = CaseResult::default();
@@ -138,19 +136,6 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         films[1],
         Tolerance::Relative(OF_SPEED),
     ));
-    for model in FAST {
-        (context.report)(&format!("{model}: second drop"));
-        let held = |wet: f64| {
-            let law = [80.0, 50.0];
-            let keys = format!("wet_advancing = \"{wet} deg\"\n");
-            let pair = second(model, law, &keys)?;
-            Ok::<bool, CaseError>(pair)
-        };
-        result.checks.push(Check::holds(
-            format!("a second drop runs on a wet path and not on a dry one, {model}"),
-            held(55.0)? && !held(80.0)?,
-        ));
-    }
     result.plots.push(Plot {
         title: "Volume that 40 µL leave behind on a wall of 50°/15°".into(),
         x: Axis::linear("way (mm)"),
@@ -158,20 +143,4 @@ pub(super) fn trail(context: &CaseContext) -> Result<CaseResult, CaseError> {
         series,
     });
     Ok(result)
-}
-
-/// Whether a drop that a dry wall of these angles would hold reaches the lower part of the path
-/// that a first, heavier drop has wetted.
-fn second(model: &str, angles: [f64; 2], keys: &str) -> Result<bool, CaseError> {
-    let first = cap_at(40.0, angles[0], 60.0, 90.0);
-    // It falls on the path after the first one has gone.
-    let ball = "[[emitters]]\nkind = \"drip\"\nat = \"0 20 3 mm\"\nradius = \"1.24 mm\"\nevery = \"100 s\"\n\
-                velocity = \"0 0 -0.05 m/s\"\nstart = \"1.5 s\"\n";
-    let text = on_plane(model, &liquid(1000.0, 1.0, 73.0), angles, 90.0, &(first + ball));
-    let text = text.replacen("[[solids]]", &format!("{keys}[[solids]]"), 1);
-    let mut simulation = Simulation::new(&text)?;
-    simulation.run(2.5)?;
-    let drops = simulation.measures()?.drops;
-    let is_second = |volume: f64| (volume / (4.0 / 3.0 * PI * 1.24e-3f64.powi(3)) - 1.0).abs() < 0.3;
-    Ok(!drops.iter().any(|drop| is_second(drop.volume) && drop.centroid.y > 0.0))
 }

@@ -17,7 +17,9 @@ const VOLUME: f64 = 20.0;
 /// Distance of the drop from the axis, in mm.
 const DISTANCE: f64 = 15.0;
 /// Time that is simulated, in s.
-const TIME: f64 = 0.2;
+const TIME: f64 = 0.4;
+/// Displacement of the centroid beyond which the drop slides, in m: it leans by up to 0.5 mm.
+const SLIDES: f64 = 0.7e-3;
 
 /// Acceleration that the retention withstands, in m/s².
 fn critical() -> Result<f64, CaseError> {
@@ -34,20 +36,20 @@ fn keeps(model: &str, motion: &str, end: impl Fn(glam::DVec3) -> f64) -> Result<
     let text = text.replacen("size = \"80 4000 mm\"\n", &format!("size = \"80 4000 mm\"\nmotion = [{motion}]\n"), 1);
     let mut simulation = Simulation::new(&text)?;
     simulation.run(TIME)?;
-    Ok(simulation.largest_drop().is_ok_and(|drop| end(drop.centroid) < 0.05e-3))
+    Ok(simulation.largest_drop().is_ok_and(|drop| end(drop.centroid) < SLIDES))
 }
 
 pub(super) fn accelerated(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let keys = 200;
     compare(context, "acceleration", |model, acceleration| {
-        // A parabola by short straight pieces: the mean acceleration of each is the plate's.
+        // A parabola by short straight pieces.
         let place = |time: f64| 500.0 * acceleration * time * time;
         let motion: Vec<String> = (0..=keys)
             .map(|key| TIME * f64::from(key) / f64::from(keys))
             .map(|time| format!("{{ at = \"{time} s\", move = \"{} 0 0 mm\" }}", place(time)))
             .collect();
         let at_end = 1e-3 * place(TIME);
-        keeps(model, &motion.join(", "), |place| (place.x - at_end).abs() - 2e-4)
+        keeps(model, &motion.join(", "), |place| (place.x - at_end).abs())
     })
 }
 
@@ -67,7 +69,8 @@ fn compare(
     let expected = critical()?;
     let mut result = CaseResult::default();
     let mut series = Vec::new();
-    for (index, model) in FAST.into_iter().enumerate() {
+    // The pane model has no inertia: nothing is thrown on a pane that accelerates.
+    for (index, model) in FAST[..1].iter().copied().enumerate() {
         (context.report)(model);
         let got = bisect_largest([0.5 * expected, 2.0 * expected], |acceleration| keeps(model, acceleration))?;
         let name = format!("{what} at which 20 µL start to slide, {model}");
@@ -78,7 +81,7 @@ fn compare(
     series.push(Series::new("retention over mass", Mark::Expected, vec![(0.0, expected), (1.0, expected)]));
     result.plots.push(Plot {
         title: format!("Largest {what} at which 20 µL on a plate of 90°/60° stay"),
-        x: Axis::linear("model: 0 droplet, 1 pane"),
+        x: Axis::linear("model: 0 droplet"),
         y: Axis::linear("acceleration (m/s²)"),
         series,
     });

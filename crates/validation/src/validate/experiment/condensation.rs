@@ -16,7 +16,8 @@ fn scene(model: &str) -> String {
 pub(super) fn growth(context: &CaseContext) -> Result<CaseResult, CaseError> {
     let mut result = CaseResult::default();
     let mut series = Vec::new();
-    for (color, model) in MODELS.into_iter().enumerate() {
+    // In the pane model, whose grains are finer, the case takes more than minutes.
+    for (color, model) in MODELS[..1].iter().copied().enumerate() {
         (context.report)(model);
         let mut simulation = Simulation::new(&scene(model))?;
         let mut points = Vec::new();
