@@ -275,7 +275,7 @@ fn the_studio_has_one_small_bright_light_and_rim_lights() {
     let seen: Vec<(Vec3, f32)> = directions(count).map(|dir| (dir, luminance(studio.radiance(dir)))).collect();
     let (key, brightest) = seen.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
     let bright: Vec<Vec3> = seen.iter().filter(|(_, light)| *light > 0.3 * brightest).map(|(dir, _)| *dir).collect();
-    let solid_angle = 4.0 * std::f32::consts::PI * bright.len() as f32 / count as f32;
+    let solid_angle = 4.0 * PI * bright.len() as f32 / count as f32;
     assert!(solid_angle < 0.02, "the brightest light has {solid_angle} sr");
     assert!(bright.iter().all(|dir| dir.dot(key) > 0.98), "one light alone");
     assert!(key.y > 0.5, "from above: {key}");

@@ -63,7 +63,8 @@ pub(super) struct Differentials {
 }
 
 impl Differentials {
-    /// Those of a camera ray at its first surface, before it is [moved](Self::move_to_surface) there.
+    /// Those of a camera ray at its first surface, before it is
+    /// [moved](Self::move_to_surface) there.
     pub fn of_camera(spacing: &SampleSpacing, direction: Vec3, depth: f32) -> Self {
         let axes = orthonormal_basis(direction);
         let across = spacing.at(depth);
