@@ -118,26 +118,6 @@ fn every_format_exports_a_run_with_fields_motion_and_textures() {
     assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
 }
 
-/// What `sessile render` has recorded in run.json, not the factor of the scene.
-#[test]
-fn exports_have_the_exposure_of_the_runs_images() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = small_run(folder.path());
-    let (opened, _) = RunFolder::claim(&run).unwrap();
-    let info = opened.read_info().unwrap();
-    opened.write_info(&RunInfo { exposure: Some(0.25), ..info }).unwrap();
-    drop(opened);
-    let path = folder.path().join("out.usdc");
-    export(&run, Format::Usd, &path).unwrap();
-    let layer = UsdLayer::parse(&fs::read(&path).unwrap()).unwrap();
-    let camera = layer.prims[0].children.iter().find(|prim| prim.kind == "Camera").unwrap();
-    assert_eq!(camera.properties["exposure"], UsdValue::Numbers(vec![-2.0]));
-    let path = destination(folder.path(), Format::Blender);
-    export(&run, Format::Blender, &path).unwrap();
-    let script = fs::read_to_string(&path).unwrap();
-    assert!(script.contains("\"exposure\": 0.25"), "{script}");
-}
-
 #[test]
 fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     let folder = tempfile::tempdir().unwrap();

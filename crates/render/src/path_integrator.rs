@@ -255,7 +255,7 @@ impl PathState<'_> {
             self.result.normal = if faces_camera { at.shading_normal } else { -at.shading_normal };
         }
         if let Some(differentials) = &mut self.differentials {
-            differentials.to_surface(self.ray.direction, hit.distance, at.normal);
+            differentials.move_to_surface(self.ray.direction, hit.distance, at.normal);
         }
         let event = match surface_event(self.scene, &self.media, self.ray.direction, &at, self.ray.time) {
             SurfaceEvent::PassThrough(behind) => {

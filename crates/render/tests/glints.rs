@@ -54,6 +54,9 @@ fn the_sun_glints_in_a_drop_smaller_than_a_pixel_with_its_exact_intensity() {
     assert!(spread < 0.7, "images differ by {spread}");
 }
 
+/// Adds drops and solids to a scene.
+type Build<'a> = &'a dyn Fn(&mut RenderSceneBuilder);
+
 /// Suns that are refracted and reflected by drops and glass, directly and through a sheet, against
 /// an image of so many samples that they find the light by chance.
 #[test]
@@ -69,7 +72,7 @@ fn refracted_and_reflected_suns_in_drops_and_glass_match_a_reference_of_a_millio
     drop_on_pane.positions.iter_mut().for_each(|p| *p = DVec3::new(p.x, -p.z, p.y));
     let mut behind_the_pane = drop_on_pane.clone();
     behind_the_pane.positions.iter_mut().for_each(|p| *p = DVec3::new(-p.x, p.y, -p.z));
-    let cases: [(&str, DVec3, &dyn Fn(&mut RenderSceneBuilder)); 5] = [
+    let cases: [(&str, DVec3, Build<'_>); 5] = [
         ("the sun behind a drop", degrees(25.0), &|b| b.liquid(&liquid(&sphere()))),
         // Away from rainbows, at 138° in water and at 93° and 157° in glass.
         ("reflected inside a drop", degrees(165.0), &|b| b.liquid(&liquid(&sphere()))),

@@ -63,7 +63,8 @@ pub(super) struct Differentials {
 }
 
 impl Differentials {
-    /// Those of a camera ray at its first surface, before it is [moved](Self::to_surface) there.
+    /// Those of a camera ray at its first surface, before it is
+    /// [moved](Self::move_to_surface) there.
     pub fn of_camera(spacing: &SampleSpacing, direction: Vec3, depth: f32) -> Self {
         let axes = orthonormal_basis(direction);
         let across = spacing.at(depth);
@@ -73,7 +74,7 @@ impl Differentials {
     }
 
     /// Moves along the ray to a surface.
-    pub fn to_surface(&mut self, direction: Vec3, distance: f32, normal: Vec3) {
+    pub fn move_to_surface(&mut self, direction: Vec3, distance: f32, normal: Vec3) {
         let cosine = direction.dot(normal);
         let cosine = cosine.abs().max(MIN_COSINE).copysign(cosine);
         for (origin, turn) in self.origin.iter_mut().zip(self.direction) {
@@ -140,7 +141,7 @@ mod tests {
             direction =
                 if inside { reflect(incident, normal) } else { refract(incident, normal, eta).expect("no limit") };
             if let Some(moving) = moving {
-                moving.to_surface(incident, distance, normal);
+                moving.move_to_surface(incident, distance, normal);
                 let side = if event == 0 { 1.0 } else { -1.0 };
                 let turns = moving.origin().map(|moved| side * moved / radius);
                 *moving = if inside {
@@ -186,7 +187,7 @@ mod tests {
         let expected = (0.5e-3_f32).hypot(0.25 * std::f32::consts::PI.sqrt() * 0.005);
         assert!((spacing.at(2.0) / expected - 1.0).abs() < 1e-3, "{}", spacing.at(2.0));
         let mut moving = Differentials::of_camera(&spacing, Vec3::NEG_Z, 2.0);
-        moving.to_surface(Vec3::NEG_Z, 2.0, Vec3::Z);
+        moving.move_to_surface(Vec3::NEG_Z, 2.0, Vec3::Z);
         let radius = 0.1;
         let turns = moving.origin().map(|moved| moved / radius);
         let spread = moving.reflected(Vec3::NEG_Z, Vec3::Z, turns).spread();

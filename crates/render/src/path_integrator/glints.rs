@@ -83,7 +83,7 @@ impl PathState<'_> {
         }
         let moved = self.differentials.unwrap_or_else(|| {
             let mut moved = Differentials::of_camera(&spacing, self.ray.direction, traveled);
-            moved.to_surface(self.ray.direction, traveled, at.normal);
+            moved.move_to_surface(self.ray.direction, traveled, at.normal);
             moved
         });
         let side = 1.0_f32.copysign(interface.normal.dot(at.shading_normal));
