@@ -203,7 +203,8 @@ mod tests {
                 nucleate(0, (1e-7, 0.1 * round), &mut state, |site| Stream::new(1, &[site]), &mut bucket);
             }
             let expected: f64 = if is_covered { 0.0 } else { (surface.area / site).ceil() * SEED * surface.grain };
-            assert!((bucket.volume - expected).abs() <= SEED * surface.grain, "{} and {expected}", bucket.volume);
+            // The sum of the parts of a round may miss its last site.
+            assert!((bucket.volume - expected).abs() < 1.5 * SEED * surface.grain, "{} and {expected}", bucket.volume);
             assert!((state.evaporated + bucket.volume).abs() < 1e-24);
         }
     }

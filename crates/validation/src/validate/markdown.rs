@@ -113,17 +113,22 @@ pub(super) fn reasons<'a>(outcome: &Outcome, checks: &'a [Check]) -> Vec<&'stati
     let failing = checks.iter().filter(|check: &&'a Check| !check.pass);
     let mut reasons: Vec<&'static str> =
         failing.filter_map(|check| misses::reason(outcome.case.name, &check.quantity)).collect();
-    reasons.dedup();
+    let mut seen = Vec::new();
+    reasons.retain(|reason| {
+        let is_new = !seen.contains(reason);
+        seen.push(*reason);
+        is_new
+    });
     reasons
 }
 
-/// Text in lines of at most 120 characters.
+/// Text in lines of at most 110 characters, so that there is room for a mark before it.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
     for word in text.split_whitespace() {
         let width = word.chars().count();
-        if length > 0 && length + 1 + width > 120 {
+        if length > 0 && length + 1 + width > 110 {
             lines.push('\n');
             length = 0;
         } else if length > 0 {
