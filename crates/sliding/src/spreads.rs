@@ -60,6 +60,13 @@ impl Spreads {
         }
     }
 
+    /// Continues with the volume (in m³) and base radius (in m) of a drop that others have joined.
+    pub fn refit(&mut self, slot: SlotIndex, volume: f64, radius: f64) {
+        if let Ok(index) = self.position(slot) {
+            self.spreads[index].state.refit(volume, radius);
+        }
+    }
+
     /// Removes a drop that is gone or no longer spreads.
     pub fn remove(&mut self, slot: SlotIndex) {
         if let Ok(index) = self.position(slot) {
@@ -95,5 +102,19 @@ impl Spreads {
 
     fn position(&self, slot: SlotIndex) -> Result<usize, usize> {
         self.spreads.binary_search_by_key(&slot, |spread| spread.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drop_that_others_join_keeps_its_base_radius() {
+        let (mut spreads, slot) = (Spreads::default(), SlotIndex::new(3));
+        spreads.insert(slot, Spreading::new(&Liquid::water(), 4e-9, 0.5), 0.0);
+        spreads.refit(slot, 9e-9, 2.5e-3);
+        let (base, _) = spreads.get(slot).unwrap().radii(9e-9);
+        assert!((base / 2.5e-3 - 1.0).abs() < 1e-12, "{base}");
     }
 }

@@ -38,6 +38,7 @@ use std::f64::consts::PI;
 use serde::{Deserialize, Serialize};
 use sessile_numerics::math;
 
+use crate::cap;
 use crate::cube_root::cube_root;
 use crate::liquid::Liquid;
 use crate::material::Wetting;
@@ -145,6 +146,11 @@ impl Spreading {
     pub fn new(liquid: &Liquid, volume: f64, speed: f64) -> Self {
         let kinetic = 0.5 * liquid.density * volume * speed * speed;
         Self { slope: FIRST_SLOPE, energy: (1.0 - HEAD_LOSS) * kinetic, grows: true, since: 0.0 }
+    }
+
+    /// Continues with another volume (in m³) and base radius (in m), at the same kinetic energy.
+    pub fn refit(&mut self, volume: f64, radius: f64) {
+        self.slope = cap::slope(volume, radius);
     }
 
     /// Base radius, and the largest radius at any height, in m.
@@ -337,7 +343,7 @@ fn potential(liquid: &Liquid, drop: &SpreadingDrop, shape: &Shape, slope: f64, c
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cap, impact};
+    use crate::impact;
 
     const WATER: Liquid = Liquid::water();
 

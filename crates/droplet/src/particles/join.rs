@@ -180,6 +180,9 @@ impl ParticleSystem {
                     for (assessed, moved) in some {
                         let Assessed { droplet, point, starts, .. } = assessed;
                         necks.remove(moved.slot);
+                        if droplet.state.is_spreading {
+                            spreads.refit(moved.slot, droplet.size.volume, droplet.size.radius);
+                        }
                         droplets.set(moved.slot, droplet);
                         moved.apply(&mut droplets[moved.slot].location, *point);
                         if *starts {

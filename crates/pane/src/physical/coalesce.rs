@@ -77,6 +77,7 @@ impl Physical {
                 self.start_sliding(slot, &mut merged, context);
             }
         }
+        self.spreads.refit(slot, merged.volume, merged.radius);
         self.necks.remove(slot);
         neck.iter().for_each(|neck| self.necks.insert(slot, neck));
         self.update(slot, merged, context);
