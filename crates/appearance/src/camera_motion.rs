@@ -39,7 +39,7 @@ mod tests {
 
     fn at(interpolation: &str, time: f64) -> Camera {
         let text = format!(
-            "model = \"pane\"\n[time]\nduration = \"1 s\"\nframe = \"100 ms\"\n[camera]\ninterpolation = \"{interpolation}\"\n\
+            "model = \"surface\"\n[time]\nduration = \"1 s\"\nframe = \"100 ms\"\n[camera]\ninterpolation = \"{interpolation}\"\n\
              motion = [\n{{ at = \"1 s\", position = \"0 0 100 mm\", look_at = \"0 0 0 mm\" }},\n\
              {{ at = \"2 s\", position = \"100 0 100 mm\", look_at = \"0 0 0 mm\" }},\n\
              {{ at = \"3 s\", position = \"100 0 0 mm\", look_at = \"0 50 0 mm\" }},\n]\n"
