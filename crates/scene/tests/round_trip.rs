@@ -342,6 +342,31 @@ fn time(r: &mut Random, frame: f64) -> Time {
     Time { duration, frame, start_frame: r.below(2000) as u32, settle: r.flip() }
 }
 
+fn world(r: &mut Random, model: ModelKind, planar: bool, evaporates: bool) -> WorldSettings {
+    let mut at = 0.0;
+    // Only the fast models follow keys of the humidity.
+    let num_keys = if matches!(model, ModelKind::Pane | ModelKind::Droplet) { 1 + r.below(3) } else { 1 };
+    WorldSettings {
+        gravity: Keyed {
+            keys: (0..1 + r.below(3))
+                .map(|i| {
+                    at += if i == 0 { r.signed() } else { r.positive() + 1e-6 };
+                    (at, r.vector())
+                })
+                .collect(),
+        },
+        tilt: Keyed {
+            keys: if r.flip() { vec![(0.0, r.signed())] } else { vec![(0.0, 0.0), (r.positive() + 1e-6, r.signed())] },
+        },
+        wind: r.vector(),
+        humidity: r
+            .maybe(|r| Keyed { keys: (0..num_keys).map(|k| (k as f64, r.unit())).collect() })
+            .filter(|_| evaporates),
+        temperature: 273.15 + 90.0 * r.unit(),
+        planar,
+    }
+}
+
 fn scene(seed: u64) -> Scene {
     let r = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let planar = r.below(4) == 0;
@@ -356,7 +381,6 @@ fn scene(seed: u64) -> Scene {
         solids.push(solid(r, index, kind));
     }
     let frame = r.positive() + 1e-9;
-    let mut at = 0.0;
     let (min, max) = r.corners();
     // On a pane, everything that is on a solid is on the first one.
     let usable = if model == ModelKind::Pane { 1 } else { solids.len() };
@@ -380,29 +404,7 @@ fn scene(seed: u64) -> Scene {
             refractive_index: 1.0 + r.unit(),
         },
         liquid_preset: &sessile_wetting::liquid_presets()[0],
-        world: WorldSettings {
-            gravity: Keyed {
-                keys: (0..1 + r.below(3))
-                    .map(|i| {
-                        at += if i == 0 { r.signed() } else { r.positive() + 1e-6 };
-                        (at, r.vector())
-                    })
-                    .collect(),
-            },
-            tilt: Keyed {
-                keys: if r.flip() {
-                    vec![(0.0, r.signed())]
-                } else {
-                    vec![(0.0, 0.0), (r.positive() + 1e-6, r.signed())]
-                },
-            },
-            wind: r.vector(),
-            humidity: r
-                .maybe(|r| Keyed { keys: (0..1 + r.below(3)).map(|k| (k as f64, r.unit())).collect() })
-                .filter(|_| evaporates),
-            temperature: 273.15 + 90.0 * r.unit(),
-            planar,
-        },
+        world: world(r, model, planar, evaporates),
         domain: r.maybe(|r| Domain {
             min,
             max,
