@@ -235,8 +235,12 @@ impl Physical {
         true
     }
 
-    /// Whether a drop at rest must start to slide.
+    /// Whether a drop at rest must start to slide. One that spreads has no pinned line yet: its base
+    /// begins as a point, and what gravity gains in these milliseconds is neglected.
     fn exceeds_retention(&self, drop: &PaneDrop, context: &StepContext) -> bool {
+        if drop.spreading {
+            return false;
+        }
         let law = self.substrate.law_at(drop.position);
         let line_excess = context.advancing_radius(law, drop.volume).map_or(0.0, |least| {
             let most = context.receding_radius(law, drop.volume, least);

@@ -144,7 +144,7 @@ fn may_reach((start, velocity, acceleration): (DVec3, DVec3, DVec3), time: f64, 
     for _ in 0..MAX_ADVANCES {
         let gap = (start + velocity * t + 0.5 * acceleration * t * t).length() - distance;
         // NaN may reach anything.
-        if !(gap > 0.0) {
+        if gap.is_nan() || gap <= 0.0 {
             return true;
         }
         if t >= time {

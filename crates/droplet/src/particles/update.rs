@@ -138,9 +138,14 @@ impl ParticleSystem {
         true
     }
 
-    /// Whether the driving force on a pinned droplet exceeds the retention of its contact line.
+    /// Whether the driving force on a pinned droplet exceeds the retention of its contact line. One
+    /// that spreads has no pinned line yet: its base begins as a point, and what gravity gains in
+    /// these milliseconds is neglected.
     fn exceeds_retention(&self, droplet: &Droplet, context: &StepContext<'_>) -> bool {
         let Droplet { id, motion, size, state } = droplet;
+        if state.is_spreading {
+            return false;
+        }
         let facet = context.surface.facet(motion.place.triangle);
         match &self.fidelity {
             Fidelity::Physical => {

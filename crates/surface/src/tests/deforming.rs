@@ -94,26 +94,28 @@ fn a_stretching_sheet_carries_the_contact_line() {
     }
 }
 
-/// How far the drop slides on a sheet that accelerates along x by `peak` sin ωt (in m/s²) for half
+/// How far both ends of the contact line slide on a sheet that accelerates along x by `peak` sin ωt (in m/s²) for half
 /// a period of 10 Hz, slower than the drop sloshes.
 fn distance_slid(peak: f64) -> f64 {
     let omega = std::f64::consts::TAU * 10.0;
     let shift = |t: f64| peak / (omega * omega) * (omega * t - (omega * t).sin());
     let mut model = model(&format!("shake-{peak:.3}"), [90.0, 60.0], |t, p| p + DVec3::X * shift(t));
-    let start = model.drops()[0].mesh.centroid().x;
+    let [start, _] = footprint(&model);
     run(&mut model, 0.05);
-    (model.drops()[0].mesh.centroid().x - shift(model.time()) - start).abs()
+    let ([end, _], shift) = (footprint(&model), shift(model.time()));
+    [0, 1].map(|side| (end[side] - shift - start[side]).abs()).into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// Furmidge's law: γ w (cos θ_r − cos θ_a) = ρ V a.
+/// Furmidge's law, γ w (cos θ_r − cos θ_a) = ρ V a: within a tenth of it the drop stays or slides.
+/// Where it stays, its line relaxes by a part of the base.
 #[test]
 fn a_shaken_sheet_moves_the_drop_from_the_acceleration_of_retention_on() {
     let (water, law) = (Liquid::water(), Wetting::smooth(90_f64.to_radians(), 60_f64.to_radians()));
     let shape = ShapeTable::shared().rest_shape(VOLUME, law.advancing, 9.8, &water).unwrap();
     let retained = retention::retention_force(&water, &law, 2.0 * shape.base_radius, 1.0) / (water.density * VOLUME);
-    let [below, above] = [0.75, 1.5].map(|factor| distance_slid(factor * retained) / shape.base_radius);
-    assert!(below < 0.1, "retained up to {retained:.2} m/s², but it slid {below:.3} base radii at 0.75 of it");
-    assert!(above > 0.2 && above > 3.0 * below, "it slid {above:.3} base radii only at 1.5 of {retained:.2} m/s²");
+    let [below, above] = [0.9, 1.1].map(|factor| distance_slid(factor * retained) / shape.base_radius);
+    assert!(below < 0.3, "retained up to {retained:.2} m/s², but it slid {below:.3} base radii at 0.9 of it");
+    assert!(above > 1.0, "it slid {above:.3} base radii only at 1.1 of {retained:.2} m/s²");
 }
 
 /// A sheet that is pulled away at 60 g leaves the drop behind; at half a g it takes it along.
