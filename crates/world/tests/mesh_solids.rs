@@ -258,8 +258,8 @@ fn a_deformation_that_intersects_itself_is_reported_with_its_time() {
         .lines()
         .map(|line| {
             match line.strip_prefix("v ").map(|rest| rest.split(' ').map(str::parse).collect::<Result<Vec<f64>, _>>()) {
-                // The cap at the right is pushed out at the left.
-                Some(Ok(v)) if v[0] > 4.0 => format!("v {} {} {}\n", v[0] - 15.0, v[1], v[2]),
+                // The right side is drawn in, and out at the left.
+                Some(Ok(v)) if v[0] > 0.0 => format!("v {} {} {}\n", v[0] - 12.0 * (v[0] / 5.0).powi(2), v[1], v[2]),
                 _ => format!("{line}\n"),
             }
         })
