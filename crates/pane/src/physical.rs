@@ -235,8 +235,10 @@ impl Physical {
         true
     }
 
-    /// Whether a drop at rest must start to slide. One that spreads has no pinned line yet: its base
-    /// begins as a point, and what gravity gains in these milliseconds is neglected.
+    /// Whether a drop at rest must start to slide.
+    ///
+    /// One that spreads has no pinned line yet: its base begins as a point, and what gravity gains
+    /// in these milliseconds is neglected.
     fn exceeds_retention(&self, drop: &PaneDrop, context: &StepContext) -> bool {
         if drop.spreading {
             return false;

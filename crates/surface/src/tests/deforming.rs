@@ -94,8 +94,8 @@ fn a_stretching_sheet_carries_the_contact_line() {
     }
 }
 
-/// How far both ends of the contact line slide on a sheet that accelerates along x by `peak` sin ωt (in m/s²) for half
-/// a period of 10 Hz, slower than the drop sloshes.
+/// How far both ends of the contact line slide on a sheet that accelerates along x by `peak` sin ωt
+/// (in m/s²) for half a period of 10 Hz, slower than the drop sloshes.
 fn distance_slid(peak: f64) -> f64 {
     let omega = std::f64::consts::TAU * 10.0;
     let shift = |t: f64| peak / (omega * omega) * (omega * t - (omega * t).sin());
