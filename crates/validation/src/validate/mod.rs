@@ -124,7 +124,7 @@ impl Outcome {
         self.result.as_ref().is_ok_and(CaseResult::pass)
     }
 
-    /// Whether the case did not finish, or a check fails that is not a known [miss](misses).
+    /// Whether the case did not finish, or a check fails that is not a known miss.
     pub fn fails(&self) -> bool {
         let unknown = |check: &Check| !check.pass && misses::reason(self.case.name, &check.quantity).is_none();
         self.result.as_ref().map_or(true, |result| result.checks.is_empty() || result.checks.iter().any(unknown))

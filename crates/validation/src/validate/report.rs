@@ -13,7 +13,7 @@ use sessile_output::escape::xml::text as escape;
 use sessile_output::html_page;
 
 /// Writes `index.html` into `folder`, created if missing, and returns its path; beside it the pages
-/// of [`markdown`](super::markdown).
+/// of `markdown`.
 pub fn write_report(folder: &Path, outcomes: &[Outcome], quick: bool, origin: &Origin) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     write_pages(folder, outcomes, quick, origin)?;
