@@ -186,7 +186,8 @@ fn a_sequence_is_imported_and_the_volume_model_refuses_it() {
     for model in ["droplet", "surface"] {
         scratch.run(&["check", "sheet.toml", "--model", model]).expect_code(0);
     }
-    let done = scratch.run(&["check", "sheet.toml", "--model", "volume"]).expect_code(2);
+    let done =
+        scratch.run(&["check", "sheet.toml", "--model", "volume", "--set", "resolution.cell=\"1 mm\""]).expect_code(2);
     let reason = "solid `sheet` deforms, which the volume model does not support: use the droplet or surface";
     assert!(done.stderr.contains(reason), "{}", done.stderr);
     scratch.run(&command(&["--fps", "0", "--force"])).expect_code(2).expect_message("frames per second");
