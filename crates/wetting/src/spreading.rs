@@ -27,7 +27,8 @@
 //!
 //! When it lands, the drop loses the share [`HEAD_LOSS`] of its kinetic energy: wildeman2016 find
 //! that at high speeds about half of it becomes surface energy on a wall without friction, the
-//! rest being lost like the head of a pipe flow at a sudden expansion. At low speeds it is little.
+//! rest being lost like the head of a pipe flow at a sudden expansion. The share is taken at any
+//! speed; at low ones the true one is expected to be smaller, so slow rebounds are too weak.
 //!
 //! Each step of the integration is one of x, over which the potential is exact and the dissipation
 //! implicit in the speed: T + Φ never increases. A drop that retracts to a sphere with kinetic

@@ -8,8 +8,8 @@ use super::super::volume::simulation::Simulation;
 use super::super::{Axis, CaseContext, CaseError, CaseResult, Check, Mark, Plot, Series, Tolerance};
 use super::{FAST, OF_SPEED, OF_TIME};
 
-/// Full width at 1 ms of the bridge between two caps of 2 µL in the volume model, in mm: a run of
-/// 20 cells across, of several minutes, that is not repeated here.
+/// Full width at 1 ms of the bridge between two caps of 2 µL in the volume model, in mm: measured
+/// with an earlier version at 14 cells across, and not repeated since.
 const BRIDGE_OF_VOLUME: f64 = 1.39;
 
 pub(super) fn bridge(context: &CaseContext) -> Result<CaseResult, CaseError> {
@@ -85,7 +85,9 @@ pub(super) fn impact(context: &CaseContext) -> Result<CaseResult, CaseError> {
         result.checks.push(Check::value(name, "mm", droplet, pane, Tolerance::Relative(0.02)));
         if angles[0] > 140.0 {
             for (model, hit) in FAST.into_iter().zip(&found) {
-                // From nearly elastic at low to a third at high Weber numbers (unverified).
+                // Wide: the law cannot exceed √½, for half of the energy is lost at impact;
+                // measured rebounds go from nearly elastic at low to a third at high Weber
+                // numbers (unverified).
                 let rebound = hit.rebound.unwrap_or(0.0);
                 result.checks.push(Check::range(
                     format!("speed of rebound over that of impact, {model}"),
