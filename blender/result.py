@@ -4,6 +4,8 @@ import os
 
 import bpy
 
+from . import geometry_nodes
+
 LIQUID = "Sessile Liquid"
 
 SOLIDS = "sessile_solids"
@@ -24,11 +26,10 @@ def show(scene, folder):
                 with bpy.context.temp_override(edit_cachefile=modifier.cache_file):
                     bpy.ops.cachefile.reload()
             bpy.context.view_layer.update()
-    fps = scene.render.fps / scene.render.fps_base
-    factor = 1.0 / (fps * scene.sessile.slow_motion) * fps
     group = liquid.modifiers["Film Velocity"].node_group
-    group.nodes["Scale"].inputs["Scale"].default_value = factor
-    _contact_nodes(liquid.modifiers["Contact with Solids"].node_group, _clear_solids(scene))
+    group.nodes["Scale"].inputs["Scale"].default_value = 1.0 / scene.sessile.slow_motion
+    contact = liquid.modifiers["Contact with Solids"].node_group
+    geometry_nodes.contact_nodes(contact.name, _clear_solids(scene), contact)
     _wet_maps(scene, folder)
     return liquid
 
@@ -67,9 +68,9 @@ def _import(scene, usd):
     liquid["sessile_cache"] = scene.name
     liquid.data.materials.clear()
     liquid.data.materials.append(_water())
-    liquid.modifiers.new("Film Velocity", "NODES").node_group = _velocity_group()
-    contact = _new_group("Sessile Contact")
-    _contact_nodes(contact, [])
+    velocity = geometry_nodes.velocity_nodes("Sessile Film Velocity", 1.0)
+    liquid.modifiers.new("Film Velocity", "NODES").node_group = velocity
+    contact = geometry_nodes.contact_nodes("Sessile Contact", [])
     liquid.modifiers.new("Contact with Solids", "NODES").node_group = contact
     return liquid
 
@@ -89,13 +90,6 @@ def _water():
     return material
 
 
-def _new_group(name):
-    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    return group
-
-
 def _clear_solids(scene):
     """Indices of the solids that light passes: those whose material has transmission."""
     clear = []
@@ -110,61 +104,6 @@ def _clear_solids(scene):
         ):
             clear.append(index)
     return clear
-
-
-def _contact_nodes(group, clear):
-    """Nodes that remove the faces on opaque solids.
-
-    Light in the liquid then reaches the solid directly; with the faces there would be a layer of air in between.
-    """
-    nodes, links = group.nodes, group.links
-    nodes.clear()
-    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
-    solid = nodes.new("GeometryNodeInputNamedAttribute")
-    solid.data_type = "INT"
-    solid.inputs["Name"].default_value = "solid"
-
-    def compare(operation, number):
-        node = nodes.new("FunctionNodeCompare")
-        node.data_type, node.operation = "INT", operation
-        first, second = (s for s in node.inputs if s.type == "INT")
-        links.new(next(s for s in solid.outputs if s.type == "INT"), first)
-        second.default_value = number
-        return node.outputs[0]
-
-    chosen = compare("GREATER_EQUAL", 0)
-    for index in clear:
-        both = nodes.new("FunctionNodeBooleanMath")
-        links.new(chosen, both.inputs[0])
-        links.new(compare("NOT_EQUAL", index), both.inputs[1])
-        chosen = both.outputs[0]
-    cut = nodes.new("GeometryNodeDeleteGeometry")
-    cut.domain, cut.mode = "FACE", "ONLY_FACE"
-    links.new(begin.outputs[0], cut.inputs[0])
-    links.new(chosen, cut.inputs["Selection"])
-    links.new(cut.outputs[0], end.inputs[0])
-
-
-def _velocity_group():
-    """Velocities in meters per second of the film, for motion blur; and smooth shading."""
-    group = _new_group("Sessile Film Velocity")
-    nodes, links = group.nodes, group.links
-    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
-    velocity = nodes.new("GeometryNodeInputNamedAttribute")
-    velocity.data_type = "FLOAT_VECTOR"
-    velocity.inputs["Name"].default_value = "velocity"
-    scale = nodes.new("ShaderNodeVectorMath")
-    scale.name, scale.operation = "Scale", "SCALE"
-    store = nodes.new("GeometryNodeStoreNamedAttribute")
-    store.data_type, store.domain = "FLOAT_VECTOR", "POINT"
-    store.inputs["Name"].default_value = "velocity"
-    smooth = nodes.new("GeometryNodeSetShadeSmooth")
-    links.new(begin.outputs[0], store.inputs["Geometry"])
-    links.new(velocity.outputs["Attribute"], scale.inputs[0])
-    links.new(scale.outputs[0], store.inputs["Value"])
-    links.new(store.outputs[0], smooth.inputs[0])
-    links.new(smooth.outputs[0], end.inputs[0])
-    return group
 
 
 def _wet_maps(scene, folder):

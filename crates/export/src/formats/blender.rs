@@ -16,9 +16,12 @@ use crate::render_assets::wet_mask_sequence;
 use crate::source::Source;
 use crate::usd;
 
-/// The script; `"@SETTINGS@"` and `"@FILES@"` are replaced by the settings of a run and the name of
-/// its folder.
+/// The script; `"@SETTINGS@"`, `"@FILES@"` and `"@GEOMETRY_NODES@"` are replaced by the settings of
+/// a run, the name of its folder and the functions of [`GEOMETRY_NODES`].
 const SCRIPT: &str = include_str!("blender/scene.py");
+
+/// The liquid's geometry nodes, a file of the Blender extension.
+const GEOMETRY_NODES: &str = include_str!("../../../../blender/geometry_nodes.py");
 
 pub fn write(job: &Job<'_>) -> Result<(), ExportError> {
     let materials = ExportMaterials::of(job.source)?;
@@ -38,11 +41,17 @@ fn script(settings: &Value, folder: &str) -> String {
         match marker {
             "SETTINGS" => write_literal(&mut text, settings, 0),
             "FILES" => text += &python::string(folder),
+            "GEOMETRY_NODES" => text += functions(GEOMETRY_NODES),
             _ => {}
         }
         text += rest;
     }
     text
+}
+
+/// The functions of a Python file that imports nothing but Blender's module.
+fn functions(file: &'static str) -> &'static str {
+    file.split_once("import bpy\n").map_or(file, |(_, functions)| functions).trim()
 }
 
 /// Writes JSON as a Python literal, one entry of an object per line.

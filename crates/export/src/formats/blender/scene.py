@@ -143,12 +143,12 @@ def import_run(scene, collection):
     liquid = meshes.pop("Liquid")
     liquid.data.materials.clear()
     liquid.data.materials.append(water())
-    # Velocities are in simulated time; the video may be slower or faster.
     rate = scene.render.fps / scene.render.fps_base
     film = liquid.modifiers.new("Film velocity", "NODES")
-    film.node_group = velocity_group(SETTINGS["seconds_per_frame"] * rate)
+    film.node_group = velocity_nodes("Film velocity", SETTINGS["seconds_per_frame"] * rate)
     contact = liquid.modifiers.new("Contact with solids", "NODES")
-    contact.node_group = contact_group()
+    clear = [index for index, solid in enumerate(SETTINGS["solids"]) if solid["glass"] is not None]
+    contact.node_group = contact_nodes("Contact with solids", clear)
     for solid in SETTINGS["solids"]:
         mesh = meshes[solid["name"]]
         mesh.data.materials.clear()
@@ -156,71 +156,7 @@ def import_run(scene, collection):
     return liquid
 
 
-def velocity_group(factor):
-    """Create geometry nodes that scale velocities for motion blur.
-
-    The scale of the mesh sequence cache has no effect on USD files.
-    """
-    group = bpy.data.node_groups.new("Film velocity", "GeometryNodeTree")
-    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes, links = group.nodes, group.links
-    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
-    velocity = nodes.new("GeometryNodeInputNamedAttribute")
-    velocity.data_type = "FLOAT_VECTOR"
-    velocity.inputs["Name"].default_value = "velocity"
-    scale = nodes.new("ShaderNodeVectorMath")
-    scale.operation = "SCALE"
-    scale.inputs["Scale"].default_value = factor
-    store = nodes.new("GeometryNodeStoreNamedAttribute")
-    store.data_type, store.domain = "FLOAT_VECTOR", "POINT"
-    store.inputs["Name"].default_value = "velocity"
-    links.new(begin.outputs[0], store.inputs["Geometry"])
-    links.new(velocity.outputs["Attribute"], scale.inputs[0])
-    links.new(scale.outputs[0], store.inputs["Value"])
-    links.new(store.outputs[0], end.inputs[0])
-    return group
-
-
-def contact_group():
-    """Create geometry nodes that remove the liquid's faces on opaque solids and smooth the rest.
-
-    Without those faces, light in the liquid reaches the solid directly, with no layer of air in
-    between. Nodes are needed because the cache has new faces in every frame.
-    """
-    group = bpy.data.node_groups.new("Contact with solids", "GeometryNodeTree")
-    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes, links = group.nodes, group.links
-    begin, end = nodes.new("NodeGroupInput"), nodes.new("NodeGroupOutput")
-    solid = nodes.new("GeometryNodeInputNamedAttribute")
-    solid.data_type = "INT"
-    solid.inputs["Name"].default_value = "solid"
-
-    def compare(operation, number):
-        node = nodes.new("FunctionNodeCompare")
-        node.data_type, node.operation = "INT", operation
-        first, second = (s for s in node.inputs if s.type == "INT")
-        links.new(next(s for s in solid.outputs if s.type == "INT"), first)
-        second.default_value = number
-        return node.outputs[0]
-
-    # Select faces on solids that are not glass.
-    chosen = compare("GREATER_EQUAL", 0)
-    for index, other in enumerate(SETTINGS["solids"]):
-        if other["glass"] is not None:
-            both = nodes.new("FunctionNodeBooleanMath")
-            links.new(chosen, both.inputs[0])
-            links.new(compare("NOT_EQUAL", index), both.inputs[1])
-            chosen = both.outputs[0]
-    cut = nodes.new("GeometryNodeDeleteGeometry")
-    cut.domain, cut.mode = "FACE", "ONLY_FACE"
-    smooth = nodes.new("GeometryNodeSetShadeSmooth")
-    links.new(begin.outputs[0], cut.inputs[0])
-    links.new(chosen, cut.inputs["Selection"])
-    links.new(cut.outputs[0], smooth.inputs[0])
-    links.new(smooth.outputs[0], end.inputs[0])
-    return group
+"@GEOMETRY_NODES@"
 
 
 def camera(collection):
