@@ -205,6 +205,15 @@ impl Spray {
         });
     }
 
+    /// Sets each drop in flight that touches a solid down on it.
+    pub fn land(&mut self, environment: &impl Environment) {
+        for drop in self.drops.iter_mut().filter(|drop| drop.cap.is_none()) {
+            if let Some(wall) = environment.solid(drop.at).filter(|wall| wall.distance < drop.radius()) {
+                land(drop, &wall);
+            }
+        }
+    }
+
     /// Coalesces drops that touch, until none do.
     fn coalesce(&mut self, events: &mut Vec<Event>) {
         while self.coalesce_once(events) {}

@@ -19,10 +19,11 @@ use crate::tiles::CellIndex;
 const MIN_GAP: i32 = 2;
 
 /// What spray drops meet on the grid.
-struct GridEnvironment<'a> {
-    state: &'a State,
-    world: &'a World,
-    bounds: Option<[DVec3; 2]>,
+pub struct GridEnvironment<'a> {
+    pub state: &'a State,
+    pub world: &'a World,
+    /// Corners of the domain.
+    pub bounds: Option<[DVec3; 2]>,
 }
 
 impl Environment for GridEnvironment<'_> {

@@ -277,6 +277,22 @@ fn the_triangulated_cap_is_closed_lies_on_its_solid_and_encloses_the_drops_volum
     assert!((mesh.volume() / expected - 1.0).abs() < 1e-9, "{} for {expected}", mesh.volume());
 }
 
+/// A drop without a surface on the grid is displayed around the center of its cells, which may be
+/// anywhere near the wall, or in it.
+#[test]
+fn a_displayed_drop_that_touches_a_solid_lies_on_it() {
+    for height in [-0.9, 0.0, 0.6] {
+        let start = drop(1, DVec3::ZERO, DVec3::ZERO, 20.0);
+        let mut spray = spray(&[SprayDrop { at: height * start.radius() * DVec3::Y, ..start }]);
+        spray.land(&Flat { floor: 0.0, ..AIR });
+        let mut surface = Surface::default();
+        spray.add_to(&mut surface);
+        let lowest = surface.positions.iter().map(|corner| corner.y).fold(f64::INFINITY, f64::min);
+        assert!(lowest.abs() < 1e-9, "from {height} radii: lowest corner at {lowest} m");
+        assert!((spray.drops()[0].volume - start.volume).abs() < 1e-12 * start.volume);
+    }
+}
+
 #[test]
 fn large_spray_drops_return_and_those_outside_the_domain_are_lost() {
     let drops = [drop(1, DVec3::ZERO, DVec3::ZERO, 41.0), drop(2, DVec3::new(0.0, 1.5, 0.0), DVec3::ZERO, 3.0)];

@@ -9,7 +9,7 @@ use sessile_numerics::math;
 use super::Volume;
 use crate::frame_fields::FrameFields;
 use crate::spray::Spray;
-use crate::spray_transfer;
+use crate::spray_transfer::{self, GridEnvironment};
 use crate::state::State;
 use crate::surface_extraction::{ExtractedSurface, GridPlacement, extract_surface};
 
@@ -74,7 +74,8 @@ impl Volume {
         }
     }
 
-    /// Adds drops that are too thin for the extracted surface as spheres, and removes empty ones.
+    /// Adds drops that are too thin for the extracted surface as spheres, or as caps where they touch
+    /// a solid, and removes empty ones.
     fn add_hidden_drops(&self, drops: &mut Vec<DropState>, surface: &mut Surface) {
         let mut shown = surface.drops.clone();
         shown.sort_unstable();
@@ -86,6 +87,10 @@ impl Volume {
             let disc = 4.0 / 3.0 * PI * math::powf(drop.volume / PI, 1.5);
             let volume = if self.setup.planar { disc } else { drop.volume };
             hidden.launch(id, self.center_of_cells(id), drop.velocity, volume);
+        }
+        if !self.setup.planar {
+            let Self { fluid, world, setup, .. } = self;
+            hidden.land(&GridEnvironment { state: &fluid.state, world, bounds: setup.bounds });
         }
         drops.retain(|drop| drop.volume > 0.0 || shown.binary_search(&drop.id).is_ok());
         hidden.add_to(surface);
