@@ -101,6 +101,11 @@ impl Paper {
         self.streaks.resize(self.axes.len());
     }
 
+    /// Updates the directions of roughness of the triangles from number `first` on.
+    pub fn turn_axes(&mut self, first: usize, axes: impl Iterator<Item = DVec2>) {
+        self.axes[first..].iter_mut().zip(axes).for_each(|(own, axis)| *own = axis);
+    }
+
     /// Removes the triangles from number `count` on.
     pub fn truncate(&mut self, count: usize) {
         self.axes.truncate(count);

@@ -64,6 +64,8 @@ struct SurfaceMap {
     uniform: u16,
     /// Whether the advancing angle depends on wetness.
     has_wetting_history: bool,
+    /// Whether the vertices of the solid move.
+    deforms: bool,
     /// Mean side of a texel on the solid, in m.
     texel_size: f64,
 }
@@ -120,6 +122,13 @@ impl Substrate {
     pub fn build(&mut self, surface: &SurfaceMesh, mesh: &TriMesh) {
         let added = surface.facets()[self.charts.len()..].iter().enumerate();
         self.charts.extend(added.map(|(t, facet)| chart(mesh.corner_uvs.get(t), &facet.corners)));
+    }
+
+    /// Updates the charts of the triangles of a solid, those of `mesh`, whose vertices have moved.
+    pub fn move_charts(&mut self, surface: &SurfaceMesh, solid: SolidIndex, mesh: &TriMesh) {
+        let range = surface.range_of(solid);
+        let moved = self.charts[range.clone()].iter_mut().zip(&surface.facets()[range]).enumerate();
+        moved.for_each(|(t, (own, facet))| *own = chart(mesh.corner_uvs.get(t), &facet.corners));
     }
 
     /// Removes the charts of triangles that the surface no longer has, and dries their solids.

@@ -15,7 +15,8 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// A level sheet of 40 × 40 mm in OBJ, whose vertices `place` moves (in m).
+/// A level sheet of 40 × 40 mm in OBJ, whose vertices `place` moves (in m); u runs along x, v
+/// along z.
 fn sheet(place: impl Fn([f64; 3]) -> [f64; 3]) -> String {
     let (n, mut text) = (8, String::new());
     for j in 0..=n {
@@ -23,13 +24,14 @@ fn sheet(place: impl Fn([f64; 3]) -> [f64; 3]) -> String {
             let at = |k: i32| 0.04 * (f64::from(k) / f64::from(n) - 0.5);
             let [x, y, z] = place([at(i), 0.0, at(j)]);
             writeln!(text, "v {x:.12} {y:.12} {z:.12}").unwrap();
+            writeln!(text, "vt {} {}", f64::from(i) / f64::from(n), f64::from(j) / f64::from(n)).unwrap();
         }
     }
     for j in 0..n {
         for i in 0..n {
             let v = |i: i32, j: i32| j * (n + 1) + i + 1;
             let [a, b, c, d] = [v(i, j), v(i, j + 1), v(i + 1, j + 1), v(i + 1, j)];
-            writeln!(text, "f {a} {b} {c}\nf {a} {c} {d}").unwrap();
+            writeln!(text, "f {a}/{a} {b}/{b} {c}/{c}\nf {a}/{a} {c}/{c} {d}/{d}").unwrap();
         }
     }
     text
@@ -38,6 +40,12 @@ fn sheet(place: impl Fn([f64; 3]) -> [f64; 3]) -> String {
 /// A model with a sheet that `place` moves in time (in s), sampled 250 times a second for 0.2 s,
 /// and a drop of 5 µL at (10, 0, 5) mm. Its angles are 100° and 60°.
 fn model(name: &str, place: impl Fn(f64, [f64; 3]) -> [f64; 3]) -> DropletModel {
+    let cap = "shape = \"cap\"\non = \"sheet\"\ncenter = \"10 0 5 mm\"\nvolume = \"5 uL\"\n";
+    model_with(name, place, cap)
+}
+
+/// Such a model with another drop.
+fn model_with(name: &str, place: impl Fn(f64, [f64; 3]) -> [f64; 3], drop: &str) -> DropletModel {
     let folder = folder(name);
     let mut samples = String::new();
     for k in 0..=50 {
@@ -49,7 +57,7 @@ fn model(name: &str, place: impl Fn(f64, [f64; 3]) -> [f64; 3]) -> DropletModel 
         "model = \"droplet\"\n[time]\nduration = \"0.2 s\"\nframe = \"10 ms\"\n\
          [materials.m]\nadvancing = \"100 deg\"\nreceding = \"60 deg\"\n\
          [[solids]]\nname = \"sheet\"\nmaterial = \"m\"\nshape = \"mesh\"\nfile = \"s.0000.obj\"\ndeform = [{samples}]\n\
-         [[drops]]\nshape = \"cap\"\non = \"sheet\"\ncenter = \"10 0 5 mm\"\nvolume = \"5 uL\"\n"
+         [[drops]]\n{drop}"
     );
     let scene = parse_str("test.toml", &text, &[], &Folder::new(&folder)).unwrap_or_else(|e| panic!("{e}")).scene;
     let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
@@ -146,19 +154,47 @@ fn a_fast_shake_throws_the_drop_off_and_a_slow_one_does_not() {
     assert!(thrown(1000.0), "retained at 100 g");
 }
 
+/// The sheet is stretched, most at its sides, while a drop falls on it, slides and leaves a film.
 #[test]
 fn a_resumed_run_is_bit_identical() {
     let bend = |t: f64, [x, y, z]: [f64; 3]| {
-        [x + 0.02 * (9.0 * t).sin() * x, y + 0.01 * (30.0 * t).sin() * (80.0 * x).sin(), z]
+        [x * (1.0 + 300.0 * t * x.abs()), y + 0.004 * (30.0 * t).sin() * (80.0 * x).sin(), z]
     };
-    let mut whole = model("resume", bend);
+    let falling = "shape = \"sphere\"\ncenter = \"4 6 5 mm\"\nradius = \"1.5 mm\"\nvelocity = \"0.3 -0.1 0.05 m/s\"\n";
+    let mut whole = model_with("resume", bend, falling);
     run(&mut whole, 0.055);
     let saved = whole.save();
     run(&mut whole, 0.12);
-    let mut resumed = model("resume-again", bend);
+    let mut resumed = model_with("resume-again", bend, falling);
     resumed.restore(&saved).unwrap_or_else(|error| panic!("{error}"));
     run(&mut resumed, 0.12);
     assert!(resumed.save() == whole.save(), "the states differ");
+}
+
+/// On a sheet that is twice as wide as at rest, a drop wets an ellipse of the texture, where it is.
+#[test]
+fn a_drop_on_a_stretched_sheet_wets_the_texels_beneath_it() {
+    let mut model = model("texels", |t, [x, y, z]| [x * (1.0 + (t / 0.1).min(1.0)), y, z]);
+    run(&mut model, 0.15);
+    model.add_droplet(glam::DVec3::new(-0.023, 0.0, 0.003), glam::DVec3::ZERO, 5e-9);
+    run(&mut model, 0.16);
+    let maps = model.frame().wet;
+    let map = &maps[0];
+    let uv = |texel: usize| {
+        let (column, row) = (texel % map.width as usize, texel / map.width as usize);
+        [(column as f64 + 0.5) / f64::from(map.width), 1.0 - (row as f64 + 0.5) / f64::from(map.height)]
+    };
+    let wet: Vec<[f64; 2]> = (0..map.wetness.len()).filter(|&k| map.wetness[k] > 0).map(uv).collect();
+    let left: Vec<[f64; 2]> = wet.into_iter().filter(|uv| uv[0] < 0.5).collect();
+    let range = |axis: usize| {
+        let values = || left.iter().map(|uv| uv[axis]);
+        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let ([u0, u1], [v0, v1]) = (range(0), range(1));
+    // A texel is a hundredth of the texture, and 0.8 by 0.4 mm here.
+    assert!((10..24).contains(&left.len()), "{} texels of about 17", left.len());
+    assert!((0.5 * (u0 + u1) - (0.5 - 11.5 / 40.0)).abs() < 0.006, "u from {u0:.4} to {u1:.4}");
+    assert!((0.5 * (v0 + v1) - (0.5 + 3.0 / 40.0)).abs() < 0.006, "v from {v0:.4} to {v1:.4}");
 }
 
 #[test]

@@ -5,6 +5,8 @@ use sessile_sliding::SlotIndex;
 
 use super::DropletModel;
 use crate::deforming::{place, weights};
+use crate::particles::Fidelity;
+use crate::setup::u_axis;
 use crate::surface_mesh::SolidIndex;
 
 impl DropletModel {
@@ -51,6 +53,11 @@ impl DropletModel {
             }
             self.setup.bounds[k] = Bounds::of(mesh.positions.iter().copied());
             let range = self.surface.range_of(index);
+            self.particles.state.substrate.move_charts(&self.surface, index, mesh);
+            if let Fidelity::Paper(paper) = &mut self.particles.fidelity {
+                let facets = self.surface.facets()[range.clone()].iter().enumerate();
+                paper.turn_axes(range.start, facets.map(|(t, facet)| u_axis(mesh.corner_uvs.get(t), &facet.corners)));
+            }
             let mut sum = 0.0;
             for (area, facet) in
                 self.setup.cumulative_areas[range.clone()].iter_mut().zip(&self.surface.facets()[range])

@@ -16,6 +16,8 @@ use crate::film_map::FilmMap;
 use crate::parameters::Parameters;
 use crate::surface_mesh::{SolidIndex, SurfaceMesh, TriangleIndex};
 
+/// Barycentric coordinate up to which a point lies on an edge.
+const ON_EDGE: f64 = 1e-7;
 /// Largest number of wetting laws per solid.
 const MAX_LAWS: usize = 4096;
 
@@ -26,33 +28,40 @@ impl SurfaceMap {
         let count = self.width * self.height;
         let (owner, shared) = self.assign_texels(surface, charts);
         let size = (self.width, self.height);
-        let isometric = IsometricTiles::new(size, &owner, &shared, charts, surface, surface.triangles_of(self.solid));
+        let triangles = surface.triangles_of(self.solid);
+        let isometric = if self.deforms {
+            // The metric changes with the vertices.
+            IsometricTiles::default()
+        } else {
+            IsometricTiles::new(size, &owner, &shared, charts, surface, triangles)
+        };
         let wet = (0..count).map(|_| AtomicU8::new(0)).collect();
         Texels { owner, wet, isometric, film: FilmMap::new(self.width, self.height) }
     }
 
     /// Assigns each texel to the triangle that covers its center; also returns the texels covered
     /// by several.
+    ///
+    /// Depends on texture coordinates alone, not on where the vertices of a deforming solid are.
     fn assign_texels(
         &self,
         surface: &SurfaceMesh,
         charts: &[Chart],
     ) -> (Vec<OptionalIndex<TriangleIndex>>, Vec<usize>) {
         let mut owners: Vec<OptionalIndex<TriangleIndex>> = vec![OptionalIndex::NONE; self.width * self.height];
-        let covers = |t: TriangleIndex, at: DVec2, depth: f64| {
-            surface.facet(t).depth(charts[t].meters_per_uv() * (at - charts[t].origin)) >= depth
-        };
+        let uvs_of = |t: TriangleIndex| surface.facet(t).corners.map(|corner| charts[t].at(corner));
+        let covers = |t: TriangleIndex, at: DVec2, least: f64| least_weight(uvs_of(t), at) >= least;
         let mut shared = Vec::new();
         for t in surface.triangles_of(self.solid) {
-            let uvs = surface.facet(t).corners.map(|corner| charts[t].at(corner));
+            let uvs = uvs_of(t);
             let low = uvs[0].min(uvs[1]).min(uvs[2]);
             let high = uvs[0].max(uvs[1]).max(uvs[2]);
             let [columns, rows] = self.texel_box(low, high);
             for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
                 let (texel, center) = (row * self.width + column, self.texel_center(column, row));
                 match owners[texel].get() {
-                    None if covers(t, center, -1e-9) => owners[texel] = OptionalIndex::some(t),
-                    Some(owner) if covers(t, center, 1e-9) && covers(owner, center, 1e-9) => shared.push(texel),
+                    None if covers(t, center, -ON_EDGE) => owners[texel] = OptionalIndex::some(t),
+                    Some(owner) if covers(t, center, ON_EDGE) && covers(owner, center, ON_EDGE) => shared.push(texel),
                     _ => {}
                 }
             }
@@ -63,6 +72,14 @@ impl SurfaceMap {
         }
         (owners, shared)
     }
+}
+
+/// The least barycentric coordinate of a point; −∞ in a triangle without area.
+fn least_weight([a, b, c]: [DVec2; 3], at: DVec2) -> f64 {
+    let doubled_area = (b - a).perp_dot(c - a);
+    let weight = |from: DVec2, to: DVec2| (to - from).perp_dot(at - from) / doubled_area;
+    let least = weight(a, b).min(weight(b, c)).min(weight(c, a));
+    if least.is_finite() { least } else { f64::NEG_INFINITY }
 }
 
 /// Builds the map of one solid.
@@ -87,6 +104,7 @@ impl MapBuilder<'_> {
             laws: Vec::new(),
             uniform: 0,
             has_wetting_history: built.wetting_at(DVec2::splat(0.5)).wet_advancing.is_some(),
+            deforms: built.deforms(),
             texel_size: area.sqrt() / side as f64,
         };
         if built.wets_uniformly() {
