@@ -5,6 +5,7 @@
 //! is found by the fuzzer's limits. `fuzz/` drives them with coverage guidance (`scripts/fuzz`),
 //! and `tests/corpora.rs` runs the committed corpora through them in `cargo test`.
 
+mod checkpoints;
 mod images;
 mod meshes;
 mod models;
@@ -39,7 +40,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "drops", run: run_files::drops },
     Target { name: "fields", run: run_files::fields },
     Target { name: "frame", run: run_files::frame },
-    Target { name: "checkpoint", run: run_files::checkpoint },
+    Target { name: "checkpoint", run: checkpoints::checkpoint_file },
+    Target { name: "state_pane", run: checkpoints::pane },
+    Target { name: "state_droplet", run: checkpoints::droplet },
+    Target { name: "state_surface", run: checkpoints::surface },
+    Target { name: "state_volume", run: checkpoints::volume },
     Target { name: "run_json", run: run_files::run_json },
     Target { name: "measures", run: run_files::measures },
 ];

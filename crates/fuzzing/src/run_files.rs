@@ -3,23 +3,16 @@
 //! Sealed files end with a checksum of all bytes before it, which no fuzzer guesses. The targets
 //! take the bytes without it and append it, so that everything behind the checksum is reached.
 
-use std::cell::RefCell;
-use std::path::Path;
-
-use sessile_frames::{RunFolder, RunInfo, checkpoint as checkpoints};
+use sessile_frames::{RunFolder, RunInfo};
 use sessile_frames::{drops_file, fields as fields_file, measures_file, ply};
-use sessile_model::Model;
-use sessile_pane::Pane;
-use sessile_scene::{NoFiles, parse_str};
 use sessile_shapes::Detail;
-use sessile_world::World;
 
 use crate::scratch;
 
 /// A readable `run.json`, so that a folder counts as a run folder.
 const RUN_JSON: &str = include_str!("../../../fuzz/corpus/run_json/done");
 
-fn sealed(data: &[u8]) -> Vec<u8> {
+pub fn sealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     bytes.extend_from_slice(blake3::hash(data).as_bytes());
     bytes
@@ -66,55 +59,6 @@ pub fn frame(data: &[u8]) {
         Ok((surface, _)) => surface.validate().unwrap_or_else(|error| panic!("{error}")),
         Err(error) => assert!(error.to_string().contains("00000.ply"), "{error}"),
     }
-}
-
-/// `checkpoint/current` without its checksum.
-pub fn checkpoint(data: &[u8]) {
-    let file = scratch::write("checkpoint/current", &sealed(data));
-    let folder = file.parent().unwrap_or(Path::new(""));
-    match checkpoints::read(folder) {
-        Ok(found) => {
-            let found = found.expect("the file is there");
-            if let Some(state) = found.block("model") {
-                restore(state);
-            }
-        }
-        Err(error) => assert!(error.to_string().contains("current"), "{error}"),
-    }
-}
-
-/// A scene whose model restores the state.
-const SCENE: &str = r#"
-    model = "pane"
-    [time]
-    duration = "1 s"
-    frame = "0.5 s"
-    [[solids]]
-    name = "window"
-    normal = [0, 0, 1]
-    size = "10 10 mm"
-    [[drops]]
-    shape = "cap"
-    on = "window"
-    volume = "5 uL"
-    contact_angle = "40 deg"
-"#;
-
-thread_local! {
-    static MODEL: RefCell<Pane> = RefCell::new({
-        let scene = parse_str("fuzz.toml", SCENE, &[], &NoFiles).unwrap_or_else(|errors| panic!("{errors}")).scene;
-        let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
-        Pane::new(&scene, world).unwrap_or_else(|error| panic!("{error}"))
-    });
-}
-
-/// A model state: an error, or a state that can be saved again.
-fn restore(state: &[u8]) {
-    MODEL.with_borrow_mut(|model| {
-        if model.restore(state).is_ok() {
-            assert!(!model.save().is_empty());
-        }
-    });
 }
 
 /// `run.json`: an error, or information that is read again when written.
