@@ -340,6 +340,12 @@ impl Drops {
         }
     }
 
+    /// Ids of the drops that more than a share of their volume is missing from.
+    pub fn short_of_target(&self, share: f64) -> impl Iterator<Item = DropId> {
+        let short = self.components.iter().filter(move |drop| drop.volume < (1.0 - share) * drop.target);
+        short.filter_map(|component| component.label.id())
+    }
+
     /// Joins unknowns that share an open face, and neighbors across a face, an edge or a corner
     /// whose centers are outside the solids; numbers the components by their first cells.
     fn connect(&mut self, input: &LabelInput<'_>) {

@@ -50,6 +50,8 @@ pub struct Volume {
 
 /// Relative difference between the liquid on the grid and the volume balance that is tolerated.
 const BALANCE_TOLERANCE: f64 = 1e-3;
+/// Share of a drop of the scene that may be missing; else the run starts with what is there.
+const MAX_INITIAL_ERROR: f64 = 0.1;
 /// The same for a single drop, in any step.
 const DROP_TOLERANCE: f64 = 1e-2;
 /// Steps in a row with a larger difference after which the user is told.
@@ -438,10 +440,19 @@ impl Model for Volume {
 /// Inside solids φ continues the drops' own shapes, so that the first frame shows their contact
 /// angles; the first step begins with those of the materials.
 fn place_drops(setup: &Setup, world: &World) -> Result<(Fluid, Vec<DropId>), VolumeError> {
-    let (mut fluid, unmeasured) = setup.fill(world)?;
+    let (mut fluid, mut unmeasured) = setup.fill(world)?;
     check_extent(&fluid.state.grid.tiles).map_err(|error| VolumeError::Extent(error.to_string()))?;
     fluid.redistance();
     fluid.label(&unmeasured);
+    // Part of a drop may be deep in a solid on the other side of the domain.
+    let short = fluid.state.drops.short_of_target(MAX_INITIAL_ERROR);
+    let num_overlaps = unmeasured.len();
+    unmeasured.extend(short.filter(|&id| world.initial_drops().iter().any(|drop| setup.should_hold(drop, id))));
+    unmeasured.sort_unstable();
+    unmeasured.dedup();
+    if unmeasured.len() > num_overlaps {
+        fluid.label(&unmeasured);
+    }
     fluid.restore_volumes(&mut Vec::new(), |_| ());
     Ok((fluid, unmeasured))
 }

@@ -19,8 +19,9 @@ use crate::tiles::CellIndex;
 
 /// Relative difference of volumes that is not corrected.
 const TOLERANCE: f64 = 1e-4;
-/// Largest number of displacements.
-const MAX_PASSES: usize = 4;
+/// Largest number of displacements: the sphere of a cap that wraps a thin solid may be two cells
+/// larger than its liquid.
+const MAX_PASSES: usize = 12;
 /// Largest displacement, in cells.
 const MAX_DISPLACEMENT: f64 = 0.25;
 

@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 use sessile_frames::{DropId, IdCounter};
-use sessile_world::{InitialDrop, World};
+use sessile_numerics::math;
+use sessile_world::{Cap, InitialDrop, World};
 
 use super::Setup;
 use crate::drops::{Label, TargetVolume};
@@ -124,6 +125,19 @@ impl Setup {
             labeled.targets.push(TargetVolume { id, volume: drop.volume() / self.cell_volume() });
         }
         unmeasured
+    }
+
+    /// Whether `drop` is the one of this id, and the grid should hold its volume: not of a film
+    /// thinner than two cells, where it is uncertain, and not outside the domain, where it is lost.
+    pub fn should_hold(&self, drop: &InitialDrop, id: DropId) -> bool {
+        let height = |cap: &Cap| cap.ball_radius * (1.0 - math::cos(cap.contact_angle));
+        let [low, high] = drop.bounds();
+        let is_within = |axis: usize, [first, last]: [DVec3; 2]| {
+            self.topology.period[axis].is_some() || (low[axis] >= first[axis] && high[axis] <= last[axis])
+        };
+        DropId::of_initial(drop.index() as u32) == id
+            && drop.cap().is_none_or(|cap| height(cap) > 2.0 * self.h)
+            && self.bounds.is_none_or(|bounds| (0..3).all(|axis| is_within(axis, bounds)))
     }
 
     /// Numbers of the drops whose band may extend into a tile.

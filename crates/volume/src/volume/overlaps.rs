@@ -130,6 +130,30 @@ fn a_drop_across_a_periodic_side_is_whole() {
     assert!((width - 2e-3).abs() < 1e-9, "the surface extends to {:.4} mm, the side is at 2 mm", 1e3 * width);
 }
 
+/// Across a periodic side there is a solid, deep in which nothing is on the grid: that part of the
+/// drop does not exist. A cap that wraps a solid thinner than itself has its volume.
+#[test]
+fn a_drop_partly_deep_in_a_solid_and_a_cap_around_a_rod_start_with_their_balance() {
+    let material = "[materials.m]\nadvancing = \"60 deg\"\n";
+    let across = "[world]\nplanar = true\n[resolution]\ncell = \"0.1 mm\"\n\
+         [domain]\nmin = \"-4 -6 -1 mm\"\nmax = \"4 6 1 mm\"\ny = \"periodic\"\n\
+         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-9 -9 -9 mm\"\nmax = \"9 0 9 mm\"\n\
+         [[drops]]\ncenter = \"0 6 0 mm\"\nradius = \"1.5 mm\"\n";
+    let wrapping = "[resolution]\ncell = \"0.25 mm\"\n\
+         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"cylinder\"\nfrom = \"4.3 2.0 6.4 mm\"\n\
+         to = \"-4.3 -4.35 -6.4 mm\"\nradius = \"1.16 mm\"\n\
+         [[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"-0.46 -4.8 0.25 mm\"\nradius = \"2.2 mm\"\n\
+         contact_angle = \"30.8 deg\"\n";
+    for (tables, num_notices) in [(across, 1), (wrapping, 0)] {
+        let mut volume = build(&scene(&format!("{material}{tables}")));
+        let notices = volume.notices();
+        assert_eq!(notices.len(), num_notices, "{notices:?}");
+        let (grid, body) = (grid_over_balance(&volume), body_over_balance(&volume));
+        assert!((grid - 1.0).abs() < 1e-3, "the grid holds {grid} of the balance");
+        assert!((body - 1.0).abs() < 1e-2, "the frame encloses {body} of the balance");
+    }
+}
+
 /// Redistancing rounds the edges of a box: its faces are moved out until it has its volume.
 #[test]
 fn a_box_starts_with_its_volume() {
