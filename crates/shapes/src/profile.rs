@@ -19,6 +19,9 @@ use crate::meridian::{self, Meridian, POINTS};
 const MAX_CACHED: usize = 96;
 /// Largest number of rings from apex to contact line, and of those on the base.
 const MAX_RINGS: usize = 48;
+/// By how much rings at a contact line far narrower than the drop are closer than on average: the
+/// profile bends there, and its contact angle would be measured too low.
+const MAX_CROWDING: f64 = 0.7;
 
 /// Shape parameters of a drop over a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,10 +139,18 @@ struct Revolution<'a> {
     sectors: usize,
     rings: usize,
     inner: usize,
+    /// By how much rings at the contact line are closer than on average.
+    crowding: f64,
     /// Factor on radii for which the polygon has the area of the circle.
     swell: f64,
     /// Directions whose y is sin(πk/rings).
     arch: std::borrow::Cow<'static, [DVec2]>,
+}
+
+/// Weights of the values at 0, 1, 2 and 3 in the cubic through them, at x.
+fn cubic_weights(x: f64) -> [f64; 4] {
+    let [a, b, c, d] = [x, x - 1.0, x - 2.0, x - 3.0];
+    [-b * c * d / 6.0, a * c * d / 2.0, -a * b * d / 2.0, a * b * c / 6.0]
 }
 
 /// Builds the body of revolution of a meridian over the plane z = 0, base included.
@@ -176,15 +187,17 @@ impl<'a> Revolution<'a> {
         let rings = ((arc / (sector * widest)).round() as usize).clamp(3, sectors.min(MAX_RINGS));
         let inner = ((base / (sector * widest)).round() as usize).clamp(1, sectors.min(MAX_RINGS));
         let swell = (sector / math::sin(sector)).sqrt();
-        Self { meridian, sectors, rings, inner, swell, arch: directions(2 * rings) }
+        let crowding = MAX_CROWDING * (1.0 - base / widest);
+        Self { meridian, sectors, rings, inner, crowding, swell, arch: directions(2 * rings) }
     }
 
     /// Radius and height of ring k, and the change of its radius per widening.
     fn ring(&self, k: usize) -> [f64; 3] {
-        let along = k as f64 / self.rings as f64 * (POINTS - 1) as f64;
-        let low = (along as usize).min(POINTS - 2);
-        let [near, far] = [self.meridian[low], self.meridian[low + 1]];
-        let mix = |c: usize| near[c] + (along - low as f64) * (far[c] - near[c]);
+        let part = k as f64 / self.rings as f64;
+        let along = (part + self.crowding * part * (1.0 - part)) * (POINTS - 1) as f64;
+        let first = (along as usize).saturating_sub(1).min(POINTS - 4);
+        let weights = cubic_weights(along - first as f64);
+        let mix = |c: usize| (0..4).map(|i| weights[i] * self.meridian[first + i][c]).sum::<f64>();
         // sin(πk/rings), which is zero at the contact line.
         let sin = if k == self.rings { 0.0 } else { self.arch[k].y };
         [mix(0) * self.swell, mix(1), sin]
