@@ -87,7 +87,7 @@ fn solid(kind: &str, angle: f64) -> String {
 }
 
 #[test]
-fn shapes_on_curved_solids_enclose_their_volume_outside_of_the_solid() {
+fn shapes_on_curved_solids_enclose_their_volume_outside_of_the_solid_d1() {
     let mut found = Vec::new();
     for (kind, places) in SOLIDS {
         for angle in [5.0, 20.0, 60.0, 110.0, 170.0] {
@@ -116,7 +116,7 @@ fn height(model: &DropletModel) -> f64 {
 /// Two drops merge; from frame to frame the height changes by a few per cent, also when the neck is
 /// removed.
 #[test]
-fn merged_drops_do_not_pop() {
+fn merged_drops_do_not_pop_d5() {
     let plane = "[materials.m]\nadvancing = \"60 deg\"\nreceding = \"30 deg\"\n\
         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n";
     let mut model =
@@ -135,7 +135,7 @@ fn merged_drops_do_not_pop() {
 
 /// Contact angles between the receding and the advancing one are those of frame 0, under gravity.
 #[test]
-fn a_cap_is_shown_at_its_contact_angle() {
+fn a_cap_is_shown_at_its_contact_angle_a1() {
     let plane = "[materials.m]\nadvancing = \"120 deg\"\nreceding = \"30 deg\"\n\
         [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\n";
     for (volume, degrees) in [(30.0, 90.0), (100.0, 60.0), (5.0, 110.0)] {

@@ -18,7 +18,7 @@ fn present(model: &DropletModel) -> (f64, f64) {
 /// A drop that slides off a plate and lands, in the same step, under an overhanging one where it
 /// cannot hang.
 #[test]
-fn a_drop_that_cannot_hang_where_it_lands_stays_in_the_balance() {
+fn a_drop_that_cannot_hang_where_it_lands_stays_in_the_balance_d2() {
     let scene = "[materials.m]\nadvancing = \"170 deg\"\nreceding = \"165 deg\"\n\
         [[solids]]\nname = \"plate\"\nmaterial = \"m\"\nshape = \"plane\"\nsize = \"20 20 mm\"\n\
         [[solids]]\nname = \"hood\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"25 0 0 mm\"\nnormal = [-0.8, -0.6, 0]\nsize = \"80 80 mm\"\n"
@@ -35,7 +35,7 @@ fn a_drop_that_cannot_hang_where_it_lands_stays_in_the_balance() {
 
 /// The plate jumps to 2 m/s at 5 ms; until then nothing may move.
 #[test]
-fn a_jump_of_the_velocity_acts_when_it_happens() {
+fn a_jump_of_the_velocity_acts_when_it_happens_d3() {
     let scene = "[materials.m]\nadvancing = \"170 deg\"\nreceding = \"168 deg\"\n\
         [[solids]]\nname = \"t\"\nmaterial = \"m\"\nshape = \"plane\"\nmotion = [{ at = \"0 s\" }, { at = \"5 ms\" }, { at = \"30 ms\", move = \"50 0 0 mm\" }]\n"
         .to_owned()
@@ -87,7 +87,7 @@ fn a_droplet_slides_up_to_a_wall_and_not_through_it() {
 }
 
 #[test]
-fn a_droplet_in_a_corner_is_displayed_outside_of_the_walls() {
+fn a_droplet_in_a_corner_is_displayed_outside_of_the_walls_p3() {
     let scene = "[materials.m]\nadvancing = \"60 deg\"\nreceding = \"60 deg\"\n\
         [[solids]]\nname = \"f\"\nmaterial = \"m\"\n[[solids]]\nname = \"x\"\nmaterial = \"m\"\nnormal = [1, 0, 0]\n\
         [[solids]]\nname = \"z\"\nmaterial = \"m\"\nnormal = [0, 0, 1]\n\
@@ -108,7 +108,7 @@ fn a_droplet_in_a_corner_is_displayed_outside_of_the_walls() {
 }
 
 #[test]
-fn closing_plates_push_droplets_or_report_that_they_cannot() {
+fn closing_plates_push_droplets_or_report_that_they_cannot_d4() {
     // A wall that moves along the floor pushes the droplet ahead.
     let scene = ANGLES.to_owned()
         + "[[solids]]\nname = \"floor\"\nmaterial = \"m\"\nshape = \"plane\"\n\
@@ -141,7 +141,7 @@ fn closing_plates_push_droplets_or_report_that_they_cannot() {
 /// Water at 90°/60° hangs up to 69.2 µL with a free contact line; its widest line, pinned, holds
 /// 96.8 µL.
 #[test]
-fn a_pinned_contact_line_holds_more_than_a_free_one() {
+fn a_pinned_contact_line_holds_more_than_a_free_one_d5() {
     let scene = ANGLES.to_owned()
         + "[[solids]]\nname = \"c\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, -1, 0]\n\
            [[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"100 uL/s\"\nstop = \"2 s\"\n"

@@ -11,7 +11,7 @@ fn rest(volume: f64, degrees: f64) -> (f64, f64) {
 }
 
 #[test]
-fn a_puddle_is_as_high_and_wide_as_young_laplace() {
+fn a_puddle_is_as_high_and_wide_as_young_laplace_a1() {
     for degrees in [30.0, 60.0, 90.0, 120.0] {
         let material = format!("advancing = \"{degrees} deg\"\nreceding = \"{degrees} deg\"");
         let scene = tilted(0.0, &material, "") + &cap(2000.0, degrees, [0.0; 3]);
@@ -55,7 +55,7 @@ fn a_steep_cap_is_shown_at_its_contact_angle() {
 
 /// 1.8 times the threshold: it must run, whatever the seed.
 #[test]
-fn a_heavy_drop_runs_downhill_with_every_seed() {
+fn a_heavy_drop_runs_downhill_with_every_seed_a1() {
     for seed in 1..=10 {
         let material = "advancing = \"90 deg\"\nreceding = \"60 deg\"";
         let scene = tilted(30.0, material, &format!("seed = {seed}\n")) + &cap(78.0, 90.0, [0.0, 16.0, 0.0]);
@@ -68,7 +68,7 @@ fn a_heavy_drop_runs_downhill_with_every_seed() {
 }
 
 #[test]
-fn a_pinned_contact_line_holds_more_than_a_free_one() {
+fn a_pinned_contact_line_holds_more_than_a_free_one_d5() {
     let scene = tilted(180.0, "advancing = \"90 deg\"\nreceding = \"60 deg\"", "")
         + &cap(20.0, 90.0, [0.0; 3])
         + "[[emitters]]\nkind = \"feed\"\nat = \"0 0 0 mm\"\nrate = \"100 uL/s\"\n";

@@ -41,7 +41,7 @@ fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_run_does_not_depend_on_standard_error() {
+fn a_run_does_not_depend_on_standard_error_o1() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=whole"])).expect_code(0);
     let full = || File::options().write(true).open("/dev/full").expect("/dev/full");
@@ -82,7 +82,7 @@ fn results_that_cannot_be_printed_are_an_error_and_never_a_panic() {
 }
 
 #[test]
-fn more_threads_than_the_machine_has_are_cut_with_a_notice() {
+fn more_threads_than_the_machine_has_are_cut_with_a_notice_o2() {
     let scratch = Scratch::with_scene(RAIN);
     let args = ["run", "rain.toml", "--out=run", "--no-pictures", "--threads=100000", "--set=time.duration=\"50 ms\""];
     scratch.run(&args).expect_code(0).expect_message("threads at once");
@@ -127,7 +127,7 @@ max = "8 4 8 mm"
 "#;
 
 #[test]
-fn sigterm_is_honored_within_two_seconds_during_setup_and_long_steps() {
+fn sigterm_is_honored_within_two_seconds_during_setup_and_long_steps_o2() {
     let scratch = Scratch::with_scene(LARGE);
     for delay in [0.05, 0.5, 4.0] {
         let mut child = scratch.start(&["run", "rain.toml", "--no-pictures", "--threads=1", "--out=run", "--fresh"]);
@@ -154,7 +154,7 @@ fn exit_code_75_says_that_another_process_writes_to_the_folder() {
 }
 
 #[test]
-fn the_name_in_run_json_cannot_leave_the_folder() {
+fn the_name_in_run_json_cannot_leave_the_folder_x1() {
     let scratch = Scratch::with_scene(RAIN);
     scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
     let path = scratch.path("run/run.json");
@@ -180,7 +180,7 @@ fn the_name_in_run_json_cannot_leave_the_folder() {
 }
 
 #[test]
-fn nothing_is_removed_or_written_through_links() {
+fn nothing_is_removed_or_written_through_links_l1() {
     for part in ["frames", "pictures", "wet", "wet/window", "checkpoint", "solids", "measure.jsonl"] {
         let scratch = Scratch::with_scene(RAIN);
         scratch.run(&short(&["run", "rain.toml", "--out=run"])).expect_code(0);
@@ -207,7 +207,7 @@ fn nothing_is_removed_or_written_through_links() {
 }
 
 #[test]
-fn scenes_and_their_files_must_be_regular_files() {
+fn scenes_and_their_files_must_be_regular_files_i2() {
     let scratch = Scratch::with_scene(RAIN);
     assert!(Command::new("mkfifo").arg(scratch.path("pipe")).status().expect("mkfifo starts").success());
     fs::write(scratch.path("large.toml"), vec![b' '; 5 << 20]).unwrap();
@@ -257,7 +257,7 @@ fn a_limit_on_file_sizes_is_an_error_and_no_signal() {
 }
 
 #[test]
-fn control_characters_of_a_scene_do_not_reach_the_terminal() {
+fn control_characters_of_a_scene_do_not_reach_the_terminal_e2() {
     let scratch = Scratch::with_scene(&RAIN.replace("on = \"window\"", "on = \"a\\u001b[31m\\u0007\""));
     let done = scratch.run(&["check", "rain.toml"]).expect_code(2);
     assert!(!done.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", done.stderr);
@@ -266,7 +266,7 @@ fn control_characters_of_a_scene_do_not_reach_the_terminal() {
 /// Reproducer R2, with fewer spheres: 100 of them took 1.1 GB in the droplet model.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_follows_the_solids_that_drops_touch() {
+fn memory_follows_the_solids_that_drops_touch_r2() {
     for model in ["pane", "droplet", "surface"] {
         let mut scene = format!("model = \"{model}\"\n[time]\nduration = \"20 ms\"\nframe = \"10 ms\"\n");
         for k in 0..100 {

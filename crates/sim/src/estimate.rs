@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn resolutions_that_fill_the_memory_are_refused_with_one_that_fits() {
+    fn resolutions_that_fill_the_memory_are_refused_with_one_that_fits_r1() {
         let free = 10e9;
         for (model, key) in [("volume", "cell"), ("surface", "edge")] {
             assert_eq!(estimate(model, "", DROP).problem(free), None, "{model}");
@@ -417,7 +417,7 @@ mod tests {
 
     /// Reproducer R2.
     #[test]
-    fn solids_that_are_not_used_cost_no_memory() {
+    fn solids_that_are_not_used_cost_no_memory_r2() {
         let spheres: String = (0..1000)
             .map(|k| {
                 format!(
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kilometer_drop_is_refused_or_warned_of() {
+    fn a_kilometer_drop_is_refused_or_warned_of_r1() {
         let rest = DROP.replace("volume = \"4 uL\"", "radius = \"1 km\"");
         for model in ["pane", "droplet", "surface", "volume"] {
             let estimate = estimate(model, "", &rest.replace("name = \"t\"", "name = \"t\"\nnormal = [0, 0, 1]"));

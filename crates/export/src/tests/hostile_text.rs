@@ -45,7 +45,7 @@ fn is_harmless(line: &str, title: &str, format: Format) -> bool {
 }
 
 #[test]
-fn a_title_changes_one_comment_or_string_of_generated_code() {
+fn a_title_changes_one_comment_or_string_of_generated_code_e1() {
     let folder = tempfile::tempdir().unwrap();
     let plain = small_run(folder.path());
     let formats = [Format::Blender, Format::Mitsuba, Format::Pbrt, Format::Povray];
@@ -69,7 +69,7 @@ fn a_title_changes_one_comment_or_string_of_generated_code() {
 
 /// Where Python is installed, it parses the script and finds exactly the title in it.
 #[test]
-fn python_reads_the_title_back_from_the_script() {
+fn python_reads_the_title_back_from_the_script_e1() {
     use std::process::Command;
     const READ: &str = "import ast, sys\n\
         tree = ast.parse(open(sys.argv[1]).read())\n\
@@ -89,7 +89,7 @@ fn python_reads_the_title_back_from_the_script() {
 }
 
 #[test]
-fn quotes_in_destinations_stay_inside_their_strings() {
+fn quotes_in_destinations_stay_inside_their_strings_e3() {
     let folder = tempfile::tempdir().unwrap();
     let run = small_run(folder.path());
     let stem = "it's \"q\" & <b> @ $(id)";

@@ -10,7 +10,7 @@ fn lowest_distance(model: &SurfaceModel) -> f64 {
 }
 
 #[test]
-fn fast_drops_land() {
+fn fast_drops_land_s2() {
     for speed in [30.0, 200.0] {
         let mut model = build(&format!(
             "{}{}",
@@ -29,7 +29,7 @@ fn fast_drops_land() {
 
 /// Two plates that close completely, with a drop between them.
 #[test]
-fn closing_plates_squeeze_the_liquid_out_at_their_rim() {
+fn closing_plates_squeeze_the_liquid_out_at_their_rim_p4b() {
     let plates = "[resolution]\nedge = \"0.3 mm\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n\
         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 -3 -5 mm\"\nmax = \"5 0 5 mm\"\n\
         [[solids]]\nname = \"hi\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-5 2.5 -5 mm\"\nmax = \"5 5.5 5 mm\"\n\
@@ -46,7 +46,7 @@ fn closing_plates_squeeze_the_liquid_out_at_their_rim() {
 
 /// Three walls that the liquid wets at 60° meet in a corner.
 #[test]
-fn a_drop_fills_a_wetting_corner() {
+fn a_drop_fills_a_wetting_corner_p3() {
     let wall = |name: &str, normal: [f64; 3]| {
         format!("[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nnormal = {normal:?}\n")
     };

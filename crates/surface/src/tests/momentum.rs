@@ -27,7 +27,7 @@ fn without_hysteresis(volume: f64, angle: f64, edge: f64, table: &str) -> String
 }
 
 #[test]
-fn resting_drop_does_not_propel_itself() {
+fn resting_drop_does_not_propel_itself_s1() {
     for (volume, angle, edge) in [(10.0, 30.0, 0.4), (10.0, 90.0, 0.4), (1.0, 120.0, 0.2), (100.0, 150.0, 0.8)] {
         let (drift, time) = drift_until_asleep(build(&without_hysteresis(volume, angle, edge, "")));
         assert!(time < 3.0, "{volume} µL at {angle}° sleep after {time} s");

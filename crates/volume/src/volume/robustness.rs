@@ -162,7 +162,7 @@ fn the_speed_limit_slows_what_has_left_the_equations_and_nothing_else() {
 /// Plates that close on a drop: what the gap cannot hold on the grid is lost and counted, and none
 /// of it appears behind a plate.
 #[test]
-fn p4b_closing_plates_let_no_liquid_through() {
+fn closing_plates_let_no_liquid_through_p4b() {
     let plate = |name: &str, from: f64, to: f64, motion: &str| {
         format!(
             "[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-6 {from} -6 mm\"\nmax = \"6 {to} 6 mm\"\n{motion}\n"
@@ -231,7 +231,7 @@ fn the_depth_in_boxes_side_by_side_is_that_below_their_common_surface() {
 /// A drop of 20° spreads over the seam between two boxes as over one. With the seam as a wall of
 /// its own it stops 0.3 mm before it; at 40° in three dimensions liquid ran through the seam.
 #[test]
-fn a_seam_between_solids_that_touch_is_no_wall() {
+fn a_seam_between_solids_that_touch_is_no_wall_v9() {
     let reached = |places: &[f64]| {
         let mut volume = boxes(places, 20.0, true, "area = \"2 mm^2\"");
         run_to(&mut volume, 0.02);

@@ -283,7 +283,7 @@ fn planar_moment(volume: &Volume) -> f64 {
 ///
 /// The rate is that of the moment's Fourier component at ω, from the second period to the third.
 #[test]
-fn an_oscillating_planar_drop_has_lambs_frequency_and_decay_rate() {
+fn an_oscillating_planar_drop_has_lambs_frequency_and_decay_rate_v9() {
     let mut volume = build(&format!(
         "{WATER}[world]\nplanar = true\ngravity = \"0 0 0 m/s^2\"\n\
          [resolution]\ncell = \"0.0909 mm\"\n\
