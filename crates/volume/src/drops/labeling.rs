@@ -178,12 +178,19 @@ fn survivor(parts: &[Part]) -> u32 {
 
 /// Reports merges by the components that hold several drops, splits by the drops that are in
 /// several components.
+///
+/// A drop that lives on in another component does not merge: its split tells where its parts are.
 fn report_events(components: &[Component], parts: &[Part], events: &mut Vec<Event>) {
     let label = |component: u32| components[component as usize].label.id();
+    let mut labels: Vec<DropId> = components.iter().filter_map(|component| component.label.id()).collect();
+    labels.sort_unstable();
+    let lives_elsewhere =
+        |component: u32, id: DropId| label(component) != Some(id) && labels.binary_search(&id).is_ok();
     let mut by_component: Vec<(u32, DropId)> = parts.iter().map(|part| (part.component, part.id)).collect();
     by_component.sort_unstable();
     for group in by_component.chunk_by(|a, b| a.0 == b.0) {
-        let ids: Ids = group.iter().map(|&(_, id)| id.get()).collect();
+        let merging = group.iter().filter(|&&(component, id)| !lives_elsewhere(component, id));
+        let ids: Ids = merging.map(|&(_, id)| id.get()).collect();
         if let (Some(into), true) = (label(group[0].0), ids.len() > 1) {
             events.push(Event::Merge { merge: ids, into: into.get() });
         }

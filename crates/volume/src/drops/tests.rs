@@ -91,6 +91,15 @@ fn volume_is_conserved_when_a_drop_splits_and_the_larger_part_keeps_its_label() 
     );
 }
 
+/// The drop that loses a part lives on, so it has not merged.
+#[test]
+fn a_part_that_joins_another_drop_is_reported_as_a_split_only() {
+    let tiles = planar_tiles();
+    let mut drops = two_drops(&tiles);
+    let events = label(&mut drops, &tiles, &discs(&tiles, &[(-9.0, 4.0), (3.0, 6.5)]));
+    assert_eq!(events, [Event::Split { split: 1, into: Ids::from_slice(&[1, 2]) }]);
+}
+
 #[test]
 fn a_drop_that_no_cell_holds_is_unresolved_with_its_volume() {
     let tiles = planar_tiles();
