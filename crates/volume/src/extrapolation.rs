@@ -32,7 +32,7 @@ use crate::grid::{FACES, linear, local_center};
 use crate::parameters::Parameters;
 use crate::projection::WallVelocity;
 use crate::scratch::Scratch;
-use crate::solids::{Solids, Wall, WallMotion};
+use crate::solids::{SOLID_BAND, Solids, Wall, WallMotion};
 use crate::state::State;
 use crate::tiles::{CellIndex, Field, SIDE, Tiles, local_cell};
 
@@ -405,7 +405,8 @@ impl TileQueue {
         let (phi, distance) = (phi.tile(slot), walls.tile(slot));
         for local in 0..tiles.cells_in_use() {
             let s_here = distance[local];
-            if phi[local] > DISTANCE + 1.0 || s_here < -MAX_DEPTH {
+            // Far from all walls only faces in mirrors are closed, which are reflected below.
+            if phi[local] > DISTANCE + 1.0 || !(-MAX_DEPTH..SOLID_BAND).contains(&s_here) {
                 continue;
             }
             let index = CellIndex::new(slot, local);

@@ -43,7 +43,8 @@ struct Image {
     at: DVec3,
     /// Distance of the point beyond the mirror, in cells.
     depth: f64,
-    /// Sign of each velocity component there.
+    /// Sign of each velocity component there; zero for that normal to a mirror in which the point
+    /// lies.
     signs: DVec3,
 }
 
@@ -77,7 +78,7 @@ impl Mirrors {
                 is_beyond = true;
                 image.depth = image.depth.max(-distance);
                 image.at[mirror.axis] = 2.0 * mirror.position - image.at[mirror.axis];
-                image.signs[mirror.axis] = -1.0;
+                image.signs[mirror.axis] = if distance > -ROUNDING { 0.0 } else { -1.0 };
             }
         }
         is_beyond.then_some(image)
@@ -126,8 +127,7 @@ impl Mirrors {
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
             let before = &*component;
             let found = self.images(tiles, FACES[axis], |image| {
-                let is_normal = image.signs[axis] < 0.0;
-                if is_normal && image.depth < ROUNDING {
+                if image.signs[axis] == 0.0 {
                     return 0.0;
                 }
                 let value = sample(tiles, image.at, FACES[axis], before, |slot, at| {
@@ -152,8 +152,7 @@ impl Mirrors {
         // Any place in the cell of which the face is the low one.
         let within = 0.5 * (0.5 - FACES[axis]);
         let found = self.images(tiles, FACES[axis], |image| {
-            let is_in_mirror = image.signs[axis] < 0.0 && image.depth < ROUNDING;
-            (!is_in_mirror).then(|| before.get(tiles.find(cell_of(image.at + within))))
+            (image.signs[axis] != 0.0).then(|| before.get(tiles.find(cell_of(image.at + within))))
         });
         let old = found.iter().map(|&(face, _)| (face, before.values()[face])).collect();
         found.into_iter().for_each(|(face, flag)| flags.values_mut()[face] = flag.unwrap_or_else(|| own(face)));

@@ -247,7 +247,9 @@ impl Solids {
                 if near[slot] {
                     let place = |local: usize| tile_place(grid, slot, local_center(local));
                     out.iter_mut().enumerate().for_each(|(local, out)| {
-                        *out = boundaries.union_distance(boundaries.image(place(local)), grid.h) / grid.h;
+                        // Without walls it is infinite.
+                        let distance = boundaries.union_distance(boundaries.image(place(local)), grid.h) / grid.h;
+                        *out = distance.min(FAR_DISTANCE);
                     });
                 } else {
                     out.copy_from_slice(distance.tile(slot));

@@ -118,3 +118,27 @@ fn the_air_beside_a_mirror_moves_as_that_of_the_whole() {
     println!("{compared} cells differ by at most {:.2e} mm/s", 1e3 * largest);
     assert!(compared > 500 && largest < 1e-5, "{compared} cells differ by up to {:.2e} mm/s", 1e3 * largest);
 }
+
+/// At the edge of two mirrors, in a domain without walls.
+#[test]
+fn a_quarter_of_a_drop_between_two_mirrors_oscillates_as_the_whole() {
+    let oscillating = |domain: &str| {
+        build(&format!(
+            "[world]\ngravity = \"0 0 0 m/s^2\"\n[resolution]\ncell = \"0.2 mm\"\n{domain}\
+             [[drops]]\nshape = \"sphere\"\ncenter = \"0 0 0 mm\"\nradius = \"1 mm\"\nmode = 2\namplitude = 0.1\n"
+        ))
+    };
+    let corner = "[domain]\nmin = \"-4 0 0 mm\"\nmax = \"4 4 4 mm\"\ny = \"symmetry\"\nz = \"symmetry\"\n";
+    let (mut quarter, mut whole) = (oscillating(corner), oscillating(""));
+    for ms in [1.0, 2.0] {
+        run_to(&mut quarter, 1e-3 * ms);
+        run_to(&mut whole, 1e-3 * ms);
+        let [quarter, whole] = [&quarter, &whole].map(|volume| {
+            let state = &volume.fluid.state;
+            (state.max_speed(), state.drops.components[0].volume)
+        });
+        println!("{ms} ms: speed in m/s and volume in cells: quarter {quarter:.7?}, whole {whole:.7?}");
+        assert!((quarter.0 / whole.0 - 1.0).abs() < 1e-3, "{ms} ms: the quarter's speeds differ");
+        assert!((4.0 * quarter.1 / whole.1 - 1.0).abs() < 1e-3, "{ms} ms: the quarter's volume differs");
+    }
+}
