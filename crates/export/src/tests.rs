@@ -144,6 +144,30 @@ fn units_time_meshes_and_materials_of_a_usd_layer_read_back() {
     assert!(folder.path().join("out.usdc.files/textures/the_table.png").is_file());
 }
 
+/// Blender and USD cameras show images as bright as the run's own.
+#[test]
+fn the_exposure_that_the_images_were_rendered_with_is_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = small_run(folder.path());
+    // Before images are rendered it is the scene's factor, and then what was recorded.
+    for (recorded, expected) in [(None, 1.0), (Some(3.5), 3.5)] {
+        let (run, info) = RunFolder::claim(&root).unwrap();
+        run.write_info(&RunInfo { exposure: recorded, ..info.unwrap() }).unwrap();
+        drop(run);
+        let parent = folder.path().join(format!("{expected}"));
+        fs::create_dir(&parent).unwrap();
+        let [script, layer] = [Format::Blender, Format::Usd].map(|format| destination(&parent, format));
+        export(&root, Format::Blender, &script).unwrap();
+        let text = fs::read_to_string(&script).unwrap();
+        assert!(text.contains(&format!("\"exposure\": {expected:?},")), "{expected}: {text}");
+        export(&root, Format::Usd, &layer).unwrap();
+        let layer = UsdLayer::parse(&fs::read(&layer).unwrap()).unwrap();
+        let camera = layer.prims[0].children.iter().find(|prim| prim.name == "Camera").unwrap();
+        let UsdValue::Numbers(stops) = &camera.properties["exposure"] else { panic!("no exposure") };
+        assert!((stops[0] - f64::log2(expected)).abs() < 1e-6, "{expected}: {stops:?}");
+    }
+}
+
 /// glTF has no animated images: a solid has a node per state of wetness, of which one is shown.
 #[test]
 fn wetness_and_the_liquid_are_shown_one_state_at_a_time_in_gltf() {

@@ -30,6 +30,13 @@ fn gray_jpeg() -> Vec<u8> {
     bytes
 }
 
+/// The same image with itself as a thumbnail.
+fn with_thumbnail() -> Vec<u8> {
+    let image = gray_jpeg();
+    let length = (image.len() as u16 + 2).to_be_bytes();
+    [&image[..2], &[0xFF, 0xE1], &length, &image, &image[2..]].concat()
+}
+
 #[test]
 fn png_of_every_depth_has_the_same_gray() {
     use png::{BitDepth, ColorType};
@@ -60,11 +67,15 @@ fn gray_jpeg_is_read() {
 #[test]
 fn cut_files_are_refused_without_a_panic() {
     let png = png([40, 30], png::ColorType::Rgb, png::BitDepth::Eight, &[77; 3600]);
-    for bytes in [png, gray_jpeg()] {
-        for length in 0..bytes.len() - 2 {
-            let _ = Image::decode(&bytes[..length]);
+    for bytes in [png, gray_jpeg(), with_thumbnail()] {
+        assert!(Image::decode(&bytes).is_ok());
+        // A PNG without its last chunk, of twelve bytes, still has all pixels.
+        for length in 0..bytes.len() - 12 {
+            assert!(Image::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
         }
     }
+    let jpeg = gray_jpeg();
+    assert!(Image::decode(&jpeg[..jpeg.len() - 1]).is_err());
     assert!(matches!(Image::decode(b"GIF89a"), Err(ImageError::Format)));
     assert!(matches!(Image::decode(b""), Err(ImageError::Format)));
 }

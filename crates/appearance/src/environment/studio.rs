@@ -6,7 +6,7 @@
 //! seen from +z: a backdrop with a pool of light that fades into dark corners; a wide soft box
 //! above it, out of the frame of a pane that is seen frontally; a small hard light high at the back
 //! right, for highlights, shadows and caustics; a tall window-like box at the front left; strip
-//! lights at the sides for edges; a dim reflector at the front right.
+//! lights at the sides for edges; a dim round reflector at the front right.
 //!
 //! A light is a rounded rectangle on the plane tangent to the unit sphere at the light's center.
 //! Scaled so that a horizontal white surface has radiance 1.
@@ -80,13 +80,14 @@ const SOFT_BOXES: [SoftBox; 6] = [
         radiance: Vec3::new(3.4, 3.0, 2.5),
         bars: 0.0,
     },
-    // A dim reflector at the right of the camera fills the shadows.
+    // A dim reflector at the right of the camera fills the shadows. It is round and fades from its
+    // center on: a small drop would show an outline as a gray square.
     SoftBox {
         towards: Vec3::new(0.85, 0.30, 0.90),
-        half: Vec2::new(0.45, 0.40),
-        corner: 0.20,
-        fade: 0.25,
-        radiance: Vec3::new(0.55, 0.52, 0.48),
+        half: Vec2::new(0.60, 0.60),
+        corner: 0.60,
+        fade: 0.60,
+        radiance: Vec3::new(0.82, 0.78, 0.72),
         bars: 0.0,
     },
 ];

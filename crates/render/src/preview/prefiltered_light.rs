@@ -22,10 +22,10 @@ const CELLS: [usize; 2] = [128, 64];
 /// Texels per side of the irradiance map.
 const DIFFUSE_SIDE: usize = 25;
 
-/// Roughnesses α with the sizes of their maps; smoother lobes show the environment itself.
+/// Roughnesses α with the sizes of their maps.
 const LEVELS: [(f32, usize); 6] = [(0.06, 65), (0.12, 49), (0.24, 33), (0.4, 25), (0.65, 17), (1.0, 17)];
 
-/// Below this roughness the environment is not filtered.
+/// Up to this roughness lobes show the environment itself, from here to the first map a mixture.
 const UNFILTERED_ALPHA: f32 = 0.03;
 
 /// A prefiltered environment.
@@ -78,14 +78,16 @@ impl PrefilteredLight {
 
     /// Radiance of a specular lobe of roughness `alpha` about the reflected direction.
     pub fn specular(&self, direction: Vec3, alpha: f32) -> Vec3 {
-        if alpha < UNFILTERED_ALPHA {
+        if alpha <= UNFILTERED_ALPHA {
             return self.radiance(direction);
         }
         let above = LEVELS.iter().position(|&(level, _)| level >= alpha).unwrap_or(LEVELS.len() - 1);
-        let Some(below) = above.checked_sub(1) else { return self.levels[0].at(direction) };
-        let (low, high) = (LEVELS[below].0, LEVELS[above].0);
-        let t = ((alpha - low) / (high - low)).clamp(0.0, 1.0);
-        self.levels[below].at(direction).lerp(self.levels[above].at(direction), t)
+        let (low, smoother) = match above.checked_sub(1) {
+            Some(below) => (LEVELS[below].0, self.levels[below].at(direction)),
+            None => (UNFILTERED_ALPHA, self.radiance(direction)),
+        };
+        let t = ((alpha - low) / (LEVELS[above].0 - low)).clamp(0.0, 1.0);
+        smoother.lerp(self.levels[above].at(direction), t)
     }
 }
 
@@ -134,6 +136,21 @@ mod tests {
         for alpha in [0.0, 0.05, 0.1, 0.3, 0.9, 1.0] {
             let found = even.specular(Vec3::new(0.6, -0.8, 0.0), alpha);
             assert!((found - Vec3::new(1.0, 2.0, 3.0)).abs().max_element() < 1e-3, "{alpha}: {found}");
+        }
+    }
+
+    /// A film has the roughness up to which lobes are not filtered, give or take rounding.
+    #[test]
+    fn the_radiance_of_a_lobe_is_continuous_in_its_roughness() {
+        let light = PrefilteredLight::new(Arc::new(Environment::studio(1.0)));
+        let levels = LEVELS.map(|(level, _)| level);
+        for alpha in levels.into_iter().chain([UNFILTERED_ALPHA]) {
+            for towards in [[0.75, 1.35, -0.55], [0.3, 0.76, -1.0], [0.2, 0.1, 0.9]] {
+                let direction = Vec3::from(towards).normalize();
+                let [below, above] = [0.9999, 1.0001].map(|part| light.specular(direction, alpha * part));
+                let step = (below - above).abs().max_element();
+                assert!(step < 1e-3 * (1.0 + below.max_element()), "α {alpha}: {below} and {above}");
+            }
         }
     }
 
