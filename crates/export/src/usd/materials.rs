@@ -63,6 +63,17 @@ impl Layer<'_> {
             let color = file.vec3f(solid.color.to_array())?;
             preview.value(file, "inputs:diffuseColor", "color3f", color);
         }
+        if let Some(map) = &solid.normal_map {
+            let asset = file.asset(&format!("./{}/{map}", self.folder));
+            let mut image = texture_reader(file, "Normals", &path, &[("default", asset)], "raw")?;
+            for (name, value) in [("inputs:scale", 2.0), ("inputs:bias", -1.0)] {
+                let value = file.vec4f_splat(value)?;
+                image.value(file, name, "float4", value);
+            }
+            image.attribute(file, "outputs:rgb", "float3", &[]);
+            material.child(image);
+            preview.connect(file, "inputs:normal", "normal3f", &format!("{path}/Normals.outputs:rgb"))?;
+        }
         let dry = solid.roughness();
         let mut numbers = vec![
             ("inputs:ior", solid.glass.or(solid.coat).unwrap_or(1.5)),
@@ -88,7 +99,7 @@ impl Layer<'_> {
             preview.value(file, name, "float", value);
         }
         preview.attribute(file, "outputs:surface", "token", &[]);
-        if solid.texture.is_some() || !wet.is_empty() {
+        if solid.texture.is_some() || solid.normal_map.is_some() || !wet.is_empty() {
             let mut reader = shader(file, "Coordinates", "UsdPrimvarReader_float2");
             let st = file.string("st");
             reader.value(file, "inputs:varname", "string", st);

@@ -98,6 +98,10 @@ def solid_material(solid):
         socket(shader, "IOR").default_value = solid["glass"] if solid["closed"] else 1.001
         return material
     socket(shader, "IOR").default_value = solid["coat"] or 1.0
+    if solid["normal_map"]:
+        relief = nodes.new("ShaderNodeNormalMap")
+        links.new(image_node(material, os.path.join(FILES, solid["normal_map"]), True).outputs["Color"], relief.inputs["Color"])
+        links.new(relief.outputs[0], socket(shader, "Normal"))
     color = None
     if solid["texture"]:
         color = image_node(material, os.path.join(FILES, solid["texture"]), False).outputs["Color"]
