@@ -93,7 +93,7 @@ def passing_through_itself(folder):
 
 
 def missing_image(folder):
-    """A material of a solid whose image file is gone: a warning, and the bake goes on."""
+    """A material of a solid whose image file is gone: a warning, and the bake continues."""
     scene, sheet = sheet_with_drop(folder, "imageless")
     file = os.path.join(folder, "oak.png")
     image = bpy.data.images.new("oak", 4, 4)

@@ -202,7 +202,7 @@ def main():
         subprocess.run([mitsuba, "-c", script, file, numbers], check=True)
         return np.load(numbers).mean(2)
 
-    short = ["--set", "time.duration=1 ms", "--set", "time.frame=1 ms"]
+    short = ["--set", "time.frames=1"]
     for kind in ("glb", "usdc", "obj"):
         call("import", folder / f"plate.{kind}", "--as", folder / f"{kind}.toml", "--force")
         run = folder / f"run-{kind}"

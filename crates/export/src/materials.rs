@@ -43,8 +43,8 @@ pub struct SolidMaterial {
     pub color: Vec3,
     /// Color image over the texture coordinates, relative to the folder of the exported files.
     pub texture: Option<String>,
-    /// Normal map over the texture coordinates, likewise: red along u, green along v (up), blue out of
-    /// the surface.
+    /// Normal map over the texture coordinates, likewise: red along u, green along v (up), blue out
+    /// of the surface.
     pub normal_map: Option<String>,
     /// Roughness α of the specular lobe (GGX).
     pub alpha: f32,

@@ -183,7 +183,7 @@ impl Importer<'_, '_> {
         }
     }
 
-    /// Takes the points of a mesh in all frames from those that are left; whether there are as many.
+    /// Takes the points of a mesh in all frames from those that are left; whether there are enough.
     fn take_points(&mut self, count: usize) -> bool {
         let left = count.checked_mul(self.times.len()).and_then(|needed| self.points_left.checked_sub(needed));
         self.points_left = left.unwrap_or(self.points_left);

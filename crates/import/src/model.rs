@@ -230,14 +230,14 @@ impl Model {
         }
     }
 
-    /// Time between frames, in s, and number of the last frame.
+    /// Frames per second, and number of the last frame.
     pub fn timing(&self) -> (f64, u32) {
         match self.frames {
             Some((first, last, fps)) if fps > 0.0 && fps.is_finite() && last > first => {
-                (1.0 / fps, ((last - first).round().clamp(1.0, f64::from(MAX_FRAMES))) as u32)
+                (fps, ((last - first).round().clamp(1.0, f64::from(MAX_FRAMES))) as u32)
             }
-            Some((_, _, fps)) if fps > 0.0 && fps.is_finite() => (1.0 / fps, fps.ceil().clamp(1.0, 1000.0) as u32),
-            _ => (1.0 / 24.0, 24),
+            Some((_, _, fps)) if fps > 0.0 && fps.is_finite() => (fps, fps.ceil().clamp(1.0, 1000.0) as u32),
+            _ => (24.0, 24),
         }
     }
 

@@ -91,7 +91,7 @@ fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
         "color = [0.7354, 0.5371, 1]",
         "roughness_look = 0.3",
         "metallic = 1",
-        "frame = \"41.66667 ms\"",
+        "frames = 47\nfps = 24 ",
         "position = \"0 1000 0 mm\"",
         "fov = \"28.07249 deg\"",
         "40 mm wide, 60 mm high, 20 mm deep",
@@ -510,7 +510,7 @@ fn animations_of_gltf_files_become_motion_and_deformation() {
     skins_mirror_by_their_joints(&folder.path().join("skinned.gltf"));
 }
 
-/// A joint that mirrors reverses the triangles; the transform of the mesh's own node does not count.
+/// A joint that mirrors reverses the triangles; the transform of the mesh's own node does not.
 fn skins_mirror_by_their_joints(file: &Path) {
     let mut gltf: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     gltf["scenes"][0]["nodes"] = serde_json::json!([0, 1]);

@@ -79,7 +79,8 @@ fn what_all_meshes_share_is_counted_for_each() {
     // A number is a number, whatever its size in the file.
     let needed = (0..).find(|numbers| model_of(TWO, Limits { numbers: *numbers, ..LIMITS }).is_ok()).unwrap();
     let alone = (0..).find(|numbers| model_of(DEFORMING, Limits { numbers: *numbers, ..LIMITS }).is_ok()).unwrap();
-    assert_eq!(needed, 2 * alone);
+    // In bytes they would be more than 200.
+    assert_eq!((needed, (60..90).contains(&alone)), (2 * alone, true), "{needed} for two, {alone} for one");
     let error = model_of(TWO, Limits { numbers: needed - 1, ..LIMITS }).err().unwrap();
     assert!(error.contains("too many numbers"), "{error}");
 }
