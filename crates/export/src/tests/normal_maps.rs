@@ -4,6 +4,8 @@ use std::sync::Mutex;
 
 use sessile_frames::{Activity, Progress};
 
+use crate::render_assets::encode_png;
+
 use super::*;
 
 /// Leans by 30° towards +u in the left half of the image, towards +v (up) in the right one.
@@ -12,7 +14,7 @@ const LEANING: [[u8; 3]; 2] = [[191, 128, 238], [128, 191, 238]];
 /// A run whose table has a normal map.
 fn run_with_relief(parent: &Path) -> PathBuf {
     let pixels: Vec<u8> = (0..64).flat_map(|k| LEANING[(k % 8) / 4]).collect();
-    let png = crate::render_assets::encode_png("bumps", [8, 8], png::ColorType::Rgb, &pixels).unwrap();
+    let png = encode_png("bumps", [8, 8], png::ColorType::Rgb, &pixels).unwrap();
     let file = parent.join("bumps.png");
     fs::write(&file, png).unwrap();
     let root = small_run(parent);
