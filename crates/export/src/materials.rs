@@ -3,7 +3,7 @@
 //! Our own materials are a specular lobe over a diffuse base (`sessile_appearance`). Procedural
 //! textures are baked into an image over the solid's texture coordinates.
 
-use glam::{Vec2, Vec3};
+use glam::{DVec2, Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{
     AppearanceError, BsdfParameters, LiquidMaterial, Material, ScaledTexture, SceneMaterials, SpecularLobe, Texture,
@@ -18,6 +18,9 @@ use crate::source::Source;
 
 /// Least and largest width and height of a baked texture, in pixels.
 const BAKED_SIZES: [usize; 2] = [1024, 4096];
+
+/// Texture coordinates this far beyond 0 to 1 are rounding.
+const BEYOND: f64 = 1e-3;
 
 /// Refractive index of opaque liquids that have no dielectric coat.
 const OPAQUE_LIQUID_INDEX: f32 = 1.5;
@@ -56,6 +59,8 @@ pub struct SolidMaterial {
     pub glass: Option<f32>,
     /// Whether the mesh encloses a volume; glass that does not is a thin pane.
     pub closed: bool,
+    /// Whether texture coordinates go beyond 0 to 1, where images repeat.
+    pub repeats: bool,
     /// Fraction of light transmitted diffusely, as by a leaf.
     pub transmittance: Vec3,
     /// How much the solid darkens when wet, from 0 to 1.
@@ -131,10 +136,13 @@ impl ExportMaterials {
             .map(|(solid, material)| {
                 let name = taken.unique(solid.name());
                 let closed = encloses(solid, solid.mesh());
-                match material {
+                let beyond = |uv: &DVec2| uv.min_element() < -BEYOND || uv.max_element() > 1.0 + BEYOND;
+                let repeats = solid.mesh().corner_uvs.as_flattened().iter().any(beyond);
+                let (material, texture) = match material {
                     Material::Glass { index, tint } => (glass(name, *index, *tint, closed), None),
                     Material::Opaque(parameters) => opaque(name, parameters, closed),
-                }
+                };
+                (SolidMaterial { repeats, ..material }, texture)
             })
             .unzip();
         Ok(Self { solids, liquid: materials.liquid().clone(), textures })
@@ -205,6 +213,7 @@ fn glass(name: String, index: f32, color: Vec3, closed: bool) -> SolidMaterial {
         coat: None,
         glass: Some(index),
         closed,
+        repeats: false,
         transmittance: Vec3::ZERO,
         porosity: 0.0,
     }
@@ -221,6 +230,7 @@ fn opaque(name: String, parameters: &BsdfParameters, closed: bool) -> (SolidMate
         coat: parameters.specular.index(),
         glass: None,
         closed,
+        repeats: false,
         transmittance: parameters.transmittance,
         porosity: parameters.porosity,
         name,
