@@ -6,7 +6,7 @@ use crate::format::Format;
 
 /// Messages for the user about what an export leaves out.
 pub fn notices(format: Format, scene: &Scene) -> Vec<String> {
-    scene.solids.iter().filter_map(|solid| Some(line(format, solid)?)).collect()
+    scene.solids.iter().filter_map(|solid| line(format, solid)).collect()
 }
 
 fn line(format: Format, solid: &Solid) -> Option<String> {

@@ -169,7 +169,7 @@ impl ExportMaterials {
         // Patterns have sharp edges: four samples per pixel. Images are smooth already.
         let samples = if matches!(texture.texture, Texture::Image(_)) { 1 } else { 2 };
         let color = |color: Vec3| color.to_array().map(srgb_from_linear);
-        self.baked(solid, texture, &bake(texture, samples, |texture, uv| texture.at(uv), color)).map(Some)
+        self.baked(solid, texture, &bake(texture, samples, ScaledTexture::at, color)).map(Some)
     }
 
     /// The normal map of a solid as a PNG file; `None` where it has none.
