@@ -281,7 +281,8 @@ def _missing_images(objects, notices):
 
 
 def in_blender(line, scene):
-    """A message of the simulation with frames instead of times, and with z up."""
+    """A message of the simulation with frames instead of times, with z up, and without the names of mesh files."""
+    line = re.sub(r"mesh .*?[\\/]meshes[\\/][^\\/]*\.obj", "its mesh", line)
     rate = scene.render.fps / scene.render.fps_base * scene.sessile.slow_motion
     line = re.sub(r"at t = (\S+) s\b", lambda m: f"in frame {scene.frame_start + round(float(m[1]) * rate)}", line)
     return re.sub(r"near (\S+) (\S+) (\S+) mm", lambda m: f"near ({m[1]}, {-float(m[3]):g}, {m[2]}) mm", line)
