@@ -1,4 +1,4 @@
-//! Normal maps of solids, and what a format leaves out.
+//! Images of solids, and what a format leaves out.
 
 use std::sync::Mutex;
 
@@ -108,5 +108,32 @@ fn what_a_format_leaves_out_is_reported_for_each_solid() {
         };
         let found = notices.0.into_inner().unwrap();
         assert_eq!(found.join("\n"), expected, "{}", format.name());
+    }
+}
+
+/// Tiles of a floor: texture coordinates from 0 to 3.
+#[test]
+fn images_repeat_where_texture_coordinates_go_beyond_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_with_relief(folder.path());
+    let obj = "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 3 0\nvt 0 3\nf 1/1 2/2 3/3\n";
+    fs::write(folder.path().join("floor.obj"), obj).unwrap();
+    let (claimed, _) = RunFolder::claim(&run).unwrap();
+    let image = sessile_scene::quoted(&folder.path().join("bumps.png").to_string_lossy());
+    let file = sessile_scene::quoted(&folder.path().join("floor.obj").to_string_lossy());
+    let floor =
+        format!("[[solids]]\nname = \"floor\"\nshape = \"mesh\"\nfile = {file}\nscale = 0.01\ntexture = {image}\n");
+    claimed.write_scene(&SCENE.replace("[output]", &format!("{floor}[output]"))).unwrap();
+    drop(claimed);
+    let path = destination(folder.path(), Format::Usd);
+    export(&run, Format::Usd, &path).unwrap();
+    let layer = UsdLayer::parse(&fs::read(path).unwrap()).unwrap();
+    let looks = layer.prims[0].children.iter().find(|prim| prim.name == "Looks").unwrap();
+    for (name, expected) in [("the_table", "clamp"), ("floor", "repeat")] {
+        let material = looks.children.iter().find(|prim| prim.name == name).unwrap();
+        let reader = material.children.iter().find(|prim| prim.name == "Color").unwrap();
+        for wrap in ["inputs:wrapS", "inputs:wrapT"] {
+            assert_eq!(reader.properties[wrap], UsdValue::Texts(vec![expected.into()]), "{name}");
+        }
     }
 }
