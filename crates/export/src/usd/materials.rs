@@ -140,8 +140,8 @@ fn shader(file: &mut Crate, name: &str, id: &str) -> Prim {
     prim
 }
 
-/// Starts a prim that reads an image of a color space at the texture coordinates; `wrap` says what is
-/// beyond 0 to 1.
+/// Starts a prim that reads an image of a color space at the texture coordinates; `wrap` says what
+/// is beyond 0 to 1.
 fn texture_reader(
     file: &mut Crate,
     name: &str,
