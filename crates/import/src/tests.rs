@@ -564,6 +564,29 @@ fn quantized_gltf_files_keep_names_and_texture_coordinates() {
     assert!(far < 1e-6, "{:?}", mesh.corner_uvs);
 }
 
+/// Invisible meshes, proxies and guides are left out with a line; one that blinks is imported.
+#[test]
+fn what_a_layer_hides_is_left_out() {
+    let sheet = |name: &str, more: &str| {
+        format!(
+            "def Mesh \"{name}\" {{ {more}\n uniform token subdivisionScheme = \"none\"\n int[] faceVertexCounts = [3]\n \
+             int[] faceVertexIndices = [0, 1, 2]\n point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]\n }}\n"
+        )
+    };
+    let layer = format!(
+        "#usda 1.0\n( metersPerUnit = 1 )\ndef Xform \"Old\"\n{{\n token visibility = \"invisible\"\n {}}}\n{}{}{}",
+        sheet("Inner", ""),
+        sheet("Rough", "uniform token purpose = \"proxy\""),
+        sheet("Blink", "token visibility.timeSamples = { 1: \"invisible\", 2: \"inherited\" }"),
+        sheet("Seen", "uniform token purpose = \"render\"\n token visibility = \"inherited\"")
+    );
+    let (done, _) = imported("a.usda", layer.as_bytes()).unwrap();
+    let names: Vec<&str> = done.boxes.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Blink", "Seen"]);
+    let line = "not imported: Old, Rough; they are invisible, proxies or guides";
+    assert!(done.notices.iter().any(|notice| notice == line), "{:?}", done.notices);
+}
+
 /// A mesh beside another object below its transform has the transform's name, not the mesh's own;
 /// `!resetXformStack!` leaves the parents' transforms out; negative indices skip the mesh.
 #[test]

@@ -93,7 +93,10 @@ fn model_of(layer: &UsdLayer, images: &Images<'_>) -> Model {
     for prim in &layer.prims {
         importer.visit(prim, &mut Vec::new(), base, None, None);
     }
-    let Importer { mut model, mut skipped, without_scheme, .. } = importer;
+    let Importer { mut model, mut skipped, hidden, without_scheme, .. } = importer;
+    if !hidden.is_empty() {
+        model.notices.push(format!("not imported: {}; they are invisible, proxies or guides", hidden.join(", ")));
+    }
     model.frames = frames;
     if !without_scheme.is_empty() {
         model.notices.push(format!(
@@ -120,6 +123,8 @@ struct Importer {
     materials: BTreeMap<String, String>,
     /// Prims that cannot be imported.
     skipped: Vec<String>,
+    /// Prims with meshes that images do not show.
+    hidden: Vec<String>,
     /// Meshes that do not state whether they are subdivision surfaces.
     without_scheme: Vec<String>,
     /// Number of meshes so far.
@@ -152,6 +157,12 @@ impl Importer {
         bound: Option<&str>,
         only_shape_of: Option<&str>,
     ) {
+        if is_hidden(prim) {
+            if has_mesh(prim) {
+                self.hidden.push(prim.name.clone());
+            }
+            return;
+        }
         parents.push(prim);
         let parent = if resets_transform(prim) { self.base } else { parent };
         let world_from_prim = parent * local_transform(prim);
@@ -268,6 +279,16 @@ impl Importer {
         let object = self.objects;
         MeshOverTime { name, object, polygons, points, poses, faces, creases }.add_to(&mut self.model);
     }
+}
+
+/// Whether a prim and its children are not in images: invisible all the time, or a stand-in.
+fn is_hidden(prim: &UsdPrim) -> bool {
+    let blinks = prim.animated.iter().any(|name| name == "visibility");
+    (prim.text("visibility") == Some("invisible") && !blinks) || matches!(prim.text("purpose"), Some("proxy" | "guide"))
+}
+
+fn has_mesh(prim: &UsdPrim) -> bool {
+    prim.kind == "Mesh" || prim.children.iter().any(has_mesh)
 }
 
 /// The points of a mesh at a time code, linear between samples.
