@@ -37,6 +37,8 @@ class SESSILE_OT_bake(bpy.types.Operator):
         made = setup.write(context)
         for notice in made.notices:
             self.report({"WARNING"}, notice)
+        self._warnings = made.notices
+        scene.sessile.warnings = "\n".join(made.notices)
         scene.sessile.estimate = made.estimate()
         scene[result.SOLIDS] = made.solids
         self._name, self._folder = scene.name, os.path.dirname(made.path)
@@ -47,12 +49,19 @@ class SESSILE_OT_bake(bpy.types.Operator):
         _running[scene.name] = self._job
         scene.sessile.status, scene.sessile.progress = "Starting", 0.0
 
+    def _notices(self, scene):
+        """What the simulation reported, such as a solid that intersects itself."""
+        # The expected cost is in the panel.
+        lines = [line for line in self._job.notices if not line.startswith("estimate:")]
+        return [setup.in_blender(line, scene) for line in lines]
+
     def poll_job(self):
         """Show what is new."""
         scene, running = self._scene, self._job
         if scene is None:
             running.cancel()
             return
+        scene.sessile.warnings = "\n".join(self._warnings + self._notices(scene))
         if running.of:
             scene.sessile.progress = running.frame / running.of
             scene.sessile.status = f"Frame {running.frame} of {running.of}"
@@ -79,10 +88,8 @@ class SESSILE_OT_bake(bpy.types.Operator):
             return {"CANCELLED"}
         stopped = self._job.outcome == "stopped"
         settings.status = f"Stopped at frame {self._job.frame}; Bake resumes" if stopped else "Done"
-        for notice in self._job.notices:
-            # The expected cost is in the panel.
-            if not notice.startswith("estimate:"):
-                self.report({"WARNING"}, notice)
+        for notice in self._notices(scene):
+            self.report({"WARNING"}, notice)
         self.report({"INFO"}, settings.status)
         return {"FINISHED"}
 
@@ -123,7 +130,7 @@ class SESSILE_OT_bake(bpy.types.Operator):
 
 
 class SESSILE_OT_estimate(bpy.types.Operator):
-    """Say how long a bake would take, and how much memory and disk space"""
+    """Say how long a bake would take, and how much memory and disk space; warn of what is wrong with the solids"""
 
     bl_idname = "sessile.estimate"
     bl_label = "Estimate"
@@ -133,12 +140,17 @@ class SESSILE_OT_estimate(bpy.types.Operator):
         return current(context.scene) is None
 
     def execute(self, context):
+        settings = context.scene.sessile
         try:
-            context.scene.sessile.estimate = setup.write(context).estimate()
+            made = setup.write(context)
+            warnings = made.notices + made.check()
+            settings.estimate, settings.warnings = made.estimate(), "\n".join(warnings)
         except Exception as error:  # noqa: BLE001 - shown to the user
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, context.scene.sessile.estimate)
+        for warning in warnings:
+            self.report({"WARNING"}, warning)
+        self.report({"INFO"}, settings.estimate)
         return {"FINISHED"}
 
 
@@ -174,7 +186,7 @@ class SESSILE_OT_clear(bpy.types.Operator):
         for name in ("run.usdc", "scene.toml"):
             if os.path.exists(os.path.join(folder, name)):
                 os.remove(os.path.join(folder, name))
-        context.scene.sessile.status = ""
+        context.scene.sessile.status = context.scene.sessile.warnings = ""
         return {"FINISHED"}
 
 

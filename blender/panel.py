@@ -29,6 +29,8 @@ class SESSILE_PT_scene(bpy.types.Panel):
             layout.operator("sessile.cancel", icon="CANCEL")
         if settings.status:
             layout.label(text=settings.status)
+        for line in settings.warnings.splitlines():
+            layout.label(text=line, icon="ERROR")
 
 
 class SESSILE_PT_object(bpy.types.Panel):

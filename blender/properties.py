@@ -83,6 +83,7 @@ class SessileScene(bpy.types.PropertyGroup):
     seed: bpy.props.IntProperty(name="Seed", default=1, min=0)
     estimate: bpy.props.StringProperty(options={"SKIP_SAVE"})
     status: bpy.props.StringProperty(options={"SKIP_SAVE"})
+    warnings: bpy.props.StringProperty(options={"SKIP_SAVE"})
     progress: bpy.props.FloatProperty(options={"SKIP_SAVE"}, min=0.0, max=1.0)
 
 

@@ -5,6 +5,7 @@ Lengths are in meters. Blender's z axis is up, the run's y axis: (x, y, z) becom
 
 import math
 import os
+import re
 
 import bpy
 import mathutils
@@ -46,6 +47,10 @@ class Setup:
     def text(self):
         """The scene, complete."""
         return self._inner.to_toml()
+
+    def check(self):
+        """Warnings about the solids, such as one that intersects itself, in terms of Blender's scene."""
+        return [in_blender(line, bpy.context.scene) for line in self._inner.check()]
 
     def estimate(self):
         """Expected time, memory and disk space in words."""
@@ -115,6 +120,7 @@ def _describe(context, files, notices):
     by_role = {role: [o for o in taking_part if o.sessile.role == role] for role in ("SOLID", "PARTICLES")}
     names = _names(by_role["SOLID"])
     _add_solids(description, context, by_role["SOLID"], names, files, unit, notices)
+    _missing_images(by_role["SOLID"], notices)
     births = particles.drops(context, by_role["PARTICLES"], unit, settings.slow_motion) if by_role["PARTICLES"] else {}
     for obj in taking_part:
         if obj.sessile.role == "PARTICLES":
@@ -259,6 +265,27 @@ def _keys(poses, origin, rate):
             }
         )
     return keys if moves else []
+
+
+def _missing_images(objects, notices):
+    """Images of solids' materials whose files are not there."""
+    materials = {slot.material for obj in objects for slot in obj.material_slots if slot.material}
+    for material in sorted(materials, key=lambda one: one.name):
+        for node in material.node_tree.nodes if material.node_tree else ():
+            image = node.image if node.type == "TEX_IMAGE" else None
+            if image is None or image.source != "FILE" or image.packed_file or not image.filepath:
+                continue
+            path = bpy.path.abspath(image.filepath, library=image.library)
+            if not os.path.exists(path):
+                notices.append(f"{material.name}: the image {path} was not found: renders show it in pink")
+
+
+def in_blender(line, scene):
+    """A message of the simulation with frames instead of times, with z up, and without the names of mesh files."""
+    line = re.sub(r"mesh .*?[\\/]meshes[\\/][^\\/]*\.obj", "its mesh", line)
+    rate = scene.render.fps / scene.render.fps_base * scene.sessile.slow_motion
+    line = re.sub(r"at t = (\S+) s\b", lambda m: f"in frame {scene.frame_start + round(float(m[1]) * rate)}", line)
+    return re.sub(r"near (\S+) (\S+) (\S+) mm", lambda m: f"near ({m[1]}, {-float(m[3]):g}, {m[2]}) mm", line)
 
 
 def _duration(seconds):

@@ -105,6 +105,13 @@ class Scene:
         """Warnings of the reader; empty if there are none."""
         return self._inner.warnings
 
+    def check(self) -> list[str]:
+        """Build the solids and the model and read all images, as `sessile check` does; return its warnings.
+
+        Raises `SceneError` where the command fails, such as for an image that is missing.
+        """
+        return self._inner.check()
+
     def estimate(self) -> dict[str, Any]:
         """Expected cost of a run on all cores: `seconds`, `memory` and `disk` in bytes, `warnings`."""
         seconds, memory, disk, warnings = self._inner.estimate()

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use sessile_appearance::SceneAssets;
 use sessile_scene::{Folder, Parsed, parse_str, print};
-use sessile_sim::{Estimate, hardware_threads};
+use sessile_sim::{Estimate, build, hardware_threads};
 
 use crate::errors::wrong;
 
@@ -97,6 +98,17 @@ impl Scene {
     #[getter]
     fn solids(&self) -> Vec<String> {
         self.scene.solids.iter().map(|solid| solid.name.clone()).collect()
+    }
+
+    /// Builds the solids and the model, and reads all images; returns what the user should know.
+    fn check(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        py.detach(|| {
+            let estimate = Estimate::new(&self.scene, hardware_threads().get());
+            estimate.check_memory().map_err(wrong)?;
+            let built = build(&self.scene).map_err(wrong)?;
+            SceneAssets::load(&self.scene).map_err(wrong)?;
+            Ok(estimate.warnings.into_iter().chain(built.notices).collect())
+        })
     }
 
     /// Expected wall time (s), memory and disk space (bytes), and warnings.

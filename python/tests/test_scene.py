@@ -74,3 +74,20 @@ def test_built_in_scenes_are_read_by_name():
     assert "window" in sessile.scenes()
     assert sessile.Scene("window").model == "pane"
     assert sessile.Scene("window").estimate()["seconds"] > 0
+
+
+def test_check_warns_of_meshes_and_fails_for_missing_images(drop, tmp_path):
+    assert sessile.Scene(drop).check() == []
+    fold = "v 0 0 0\nv 0 0 0.01\nv 0.01 0 0.01\nv 0.01 0 0\nv 0.01 {0} 0.01\nv 0.01 {0} 0\nv {1} {2} 0.01\nv {1} {2} 0\n"
+    faces = "f 1 2 3 4\nf 4 3 5 6\nf 6 5 7 8\n"
+    # In the second sample the third face passes through the first.
+    (tmp_path / "open.obj").write_text(fold.format(0.002, 0, 0.002) + faces)
+    (tmp_path / "crossed.obj").write_text(fold.format(0.002, 0.002, -0.004) + faces)
+    samples = [{"at": "0 s", "file": "open.obj"}, {"at": "10 ms", "file": "crossed.obj"}]
+    drop["solids"].append({"name": "flap", "shape": "mesh", "file": "open.obj", "scale": 1, "deform": samples})
+    warnings = sessile.Scene(drop, folder=tmp_path).check()
+    assert any("`flap`: its deformed mesh intersects itself at t = 0.01 s" in line for line in warnings), warnings
+    drop["solids"] = drop["solids"][:1]
+    drop["solids"][0]["texture"] = "gone.png"
+    with pytest.raises(sessile.SceneError, match="gone.png"):
+        sessile.Scene(drop, folder=tmp_path).check()

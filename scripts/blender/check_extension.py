@@ -115,7 +115,8 @@ def bake_modally(scene):
 
     class Operator:
         reports = []
-        begin, poll_job, finish, modal, _scene = kind.begin, kind.poll_job, kind.finish, kind.modal, kind._scene
+        begin, poll_job, finish, modal = kind.begin, kind.poll_job, kind.finish, kind.modal
+        _notices, _scene = kind._notices, kind._scene
 
         def report(self, level, text):
             self.reports.append(text)

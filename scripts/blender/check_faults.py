@@ -1,4 +1,5 @@
-"""What must not go wrong: a full disk, an unwritable folder, a killed simulation. Argument: FOLDER for the files."""
+"""What must not go wrong: a full disk, an unwritable folder, a killed simulation, a solid that passes through itself or
+changes its faces, a missing image. Argument: FOLDER for the files."""
 
 import os
 import shutil
@@ -23,6 +24,9 @@ def main():
     killed(scene)
     full_disk(scene, folder)
     print("blender: unwritable:", unwritable(scene))
+    passing_through_itself(folder)
+    missing_image(folder)
+    changing_faces(folder)
 
 
 def killed(scene):
@@ -58,6 +62,67 @@ def full_disk(scene, folder):
         scene.sessile.folder = ""
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         subprocess.run(["umount", "-l", small])
+
+
+def sheet_with_drop(folder, name):
+    scene = shot.fresh(os.path.join(folder, f"{name}.blend"), FIRST, FIRST + 12, model="droplet")
+    sheet = shot.grid("Sheet")
+    shot.drop((0, 0, 0.00095))
+    return scene, sheet
+
+
+def passing_through_itself(folder):
+    """One half of a sheet folds through the other: a warning with the frame, in the estimate and in the bake."""
+    scene, sheet = sheet_with_drop(folder, "folded")
+    sheet.shape_key_add(name="Basis")
+    key = sheet.shape_key_add(name="Folded")
+    for point in key.data:
+        if point.co.x > 0.001:
+            point.co.x, point.co.z = 0.002 - point.co.x, 0.5 * (point.co.x - 0.009)
+    for frame, value in ((FIRST, 0.0), (FIRST + 6, 0.0), (FIRST + 12, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    assert bpy.ops.sessile.estimate() == {"FINISHED"}
+    (warning,) = [line for line in scene.sessile.warnings.splitlines() if "intersects itself" in line]
+    frame = int(warning.split("in frame ")[1].split()[0])
+    assert "`Sheet`" in warning and FIRST + 6 < frame <= FIRST + 12, warning
+    scene.sessile.warnings = ""
+    run = shot.bake()
+    assert len(run) == 13 and warning in scene.sessile.warnings.splitlines(), scene.sessile.warnings
+    print("blender: passes through itself:", warning)
+
+
+def missing_image(folder):
+    """A material of a solid whose image file is gone: a warning, and the bake continues."""
+    scene, sheet = sheet_with_drop(folder, "imageless")
+    file = os.path.join(folder, "oak.png")
+    image = bpy.data.images.new("oak", 4, 4)
+    image.filepath_raw, image.file_format = file, "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+    material = bpy.data.materials.new("Oak")
+    if bpy.app.version < (5, 0, 0):
+        material.use_nodes = True
+    material.node_tree.nodes.new("ShaderNodeTexImage").image = bpy.data.images.load(file)
+    sheet.data.materials.append(material)
+    assert bpy.ops.sessile.estimate() == {"FINISHED"}
+    assert "oak" not in scene.sessile.warnings, scene.sessile.warnings
+    os.remove(file)
+    assert len(shot.bake()) == 13
+    (warning,) = [line for line in scene.sessile.warnings.splitlines() if "oak.png was not found" in line]
+    print("blender: missing image:", warning.replace(folder, "..."))
+
+
+def changing_faces(folder):
+    """Refused with the frame; the bake before it stays."""
+    scene, sheet = sheet_with_drop(folder, "building")
+    shot.bake()
+    kept = os.path.join(shot.part("setup").folder_of(scene), "run", "run.json")
+    build = sheet.modifiers.new("Build", "BUILD")
+    build.frame_start, build.frame_duration = FIRST - 4, 12
+    message = shot.refused("topology", str(FIRST + 1))
+    assert os.path.exists(kept), "the last bake is gone"
+    print("blender: changing faces:", message)
 
 
 def unwritable(scene):

@@ -1,8 +1,10 @@
 """Imports an animated shot that Blender writes as Alembic, USD, USDZ, glTF and a PLY sequence, and compares the solids
-and the camera of the scenes with what Blender evaluates: a box that turns and moves, a cloth with shape keys, an image
-and a normal map, a subdivision surface, an object of two materials, a moving camera.
+and the camera of the scenes with what Blender evaluates: a box that turns and moves, its mirrored child, a cloth with
+shape keys, an image and a normal map, one with a shape key at rest, a rod bent by an armature, a wedge that grows and
+one that is mirrored, a subdivision surface, an object of two materials, a moving camera. USD is written in meters with
+z up, and in centimeters with y up; glTF also with quantized vertices (by gltfpack).
 
-Arguments: SESSILE FOLDER.
+Arguments: SESSILE FOLDER GLTFPACK.
 """
 
 import math
@@ -17,7 +19,10 @@ from mathutils import Euler, Vector
 
 FPS, FIRST, LAST = 24, 1, 13
 COMPARED = (1, 4, 7, 10, 13)
-NAMES = ("Box", "Cloth", "Round", "Two")
+CLOSED = ("Box", "Child", "Mirror", "Grow", "Rod", "Two")
+NAMES = (*CLOSED, "Cloth", "Bulge", "Round")
+QUANTIZED = 2.5e-5
+"""Error of positions of 16 bits, and of shape keys whose weights have 8, in m."""
 
 
 def picture(folder, name, pixel):
@@ -58,6 +63,58 @@ def key(owner, path, values):
         owner.keyframe_insert(path, frame=frame)
 
 
+def wedge(name, place, scale):
+    """A tetrahedron without symmetry, so that a mirrored one is another one."""
+    corners = [(0, 0, 0), (0.02, 0, 0), (0, 0.03, 0), (0, 0, 0.01)]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+    made = bpy.data.objects.new(name, mesh)
+    made.location, made.scale = place, scale
+    bpy.context.scene.collection.objects.link(made)
+    made.data.materials.append(material(f"{name} color", (0.3, 0.3, 0.3))[0])
+    return made
+
+
+def rod(scene):
+    """Bent by the second of two bones."""
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(rig)
+    rig.location = (0.2, 0.1, 0)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, low in (("Lower", 0.0), ("Upper", 0.03)):
+        bone = armature.edit_bones.new(name)
+        bone.head, bone.tail = (0, 0, low), (0, 0, low + 0.03)
+    armature.edit_bones["Upper"].parent = armature.edit_bones["Lower"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_cylinder_add(vertices=8, radius=0.005, depth=0.06, location=(0, 0, 0.03))
+    made = bpy.context.object
+    bpy.ops.object.transform_apply()
+    made.name, made.parent = "Rod", rig
+    made.data.materials.append(material("Rubber", (0.1, 0.1, 0.1))[0])
+    upper = [vertex.index for vertex in made.data.vertices if vertex.co.z > 0.03]
+    made.vertex_groups.new(name="Upper").add(upper, 1.0, "REPLACE")
+    made.vertex_groups.new(name="Lower").add([v.index for v in made.data.vertices if v.index not in upper], 1.0, "REPLACE")
+    made.modifiers.new("Armature", "ARMATURE").object = rig
+    bone = rig.pose.bones["Upper"]
+    bone.rotation_mode = "XYZ"
+    key(bone, "rotation_euler", {1: (0.2, 0, 0), 13: (1.2, 0, 0.4)})
+
+
+def bulge():
+    """A sheet with a shape key that nothing animates."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.04, location=(-0.2, -0.1, 0))
+    made = bpy.context.object
+    made.name = "Bulge"
+    made.data.materials.append(material("Cream", (0.9, 0.8, 0.6))[0])
+    made.shape_key_add(name="Basis")
+    up = made.shape_key_add(name="Up")
+    for moved in up.data:
+        moved.co.z = 0.01 - 10 * (moved.co.x**2 + moved.co.y**2)
+    up.value = 0.5
+
+
 def shot(folder):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
@@ -68,6 +125,14 @@ def shot(folder):
     box.data.materials.append(material("Steel", (0.5, 0.25, 0.1), 1.0, 0.3)[0])
     key(box, "location", {1: (0.1, 0, 0.05), 7: (0.1, 0, 0.05), 13: (0.16, 0, 0.05)})
     key(box, "rotation_euler", {1: (0, 0, 0), 7: (0, 0, math.radians(120)), 13: (0, 0.5, math.radians(240))})
+    child = wedge("Child", (0.03, 0.0, 0.01), (1, -1.5, 1))
+    child.parent = box
+    mirror = wedge("Mirror", (-0.1, -0.1, 0.02), (-1, 1, 1))
+    key(mirror, "rotation_euler", {1: (0.3, 0, 0), 13: (0.3, 1.0, 2.0)})
+    grow = wedge("Grow", (0.2, -0.1, 0.02), (1, 1, 1))
+    key(grow, "scale", {1: (1, 1, 1), 13: (1, 1, 2)})
+    rod(scene)
+    bulge()
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=0.1)
     cloth = bpy.context.object
     cloth.name = "Cloth"
@@ -104,6 +169,11 @@ def upright(point):
     return [point[0], point[2], -point[1]]
 
 
+def volume_of(points, triangles):
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+
+
 def evaluated(scene, eye):
     """Vertices of the objects, and place and direction of the camera, by frame; y up."""
     found = {}
@@ -117,6 +187,11 @@ def evaluated(scene, eye):
         pose = eye.matrix_world
         forward = pose.to_3x3() @ Vector((0, 0, -1))
         found["camera", frame] = np.array([upright(pose.translation), upright(forward)])
+    lens = eye.data.angle_x if scene.render.resolution_x >= scene.render.resolution_y else eye.data.angle_y
+    aspect = scene.render.resolution_y / scene.render.resolution_x
+    found["fov"] = 2 * math.atan(math.tan(0.5 * lens) * aspect)
+    # Files keep the transforms of the frame in which they are written.
+    scene.frame_set(COMPARED[2])
     return found
 
 
@@ -129,6 +204,14 @@ def write(folder, cloth):
     bpy.ops.wm.usd_export(filepath=str(folder / "usdc.usdc"), **usd)
     bpy.ops.wm.usd_export(filepath=str(folder / "usda.usda"), **usd)
     bpy.ops.wm.usd_export(filepath=str(folder / "usdz.usdz"), **usd)
+    bpy.ops.wm.usd_export(
+        filepath=str(folder / "cm.usdc"),
+        convert_scene_units="CENTIMETERS",
+        convert_orientation=True,
+        export_global_forward_selection="NEGATIVE_Z",
+        export_global_up_selection="Y",
+        **usd,
+    )
     bpy.ops.export_scene.gltf(filepath=str(folder / "glb.glb"), export_cameras=True, export_animations=True)
     bpy.ops.object.select_all(action="DESELECT")
     cloth.select_set(True)
@@ -149,8 +232,8 @@ def at(keys, time):
     return min(keys, key=lambda own: abs(numbers(own["at"])[0] - time))
 
 
-def vertices(file):
-    """Vertices of a binary PLY file of sessile."""
+def mesh_of(file):
+    """Vertices and triangles of a binary PLY file of sessile."""
     head, _, body = file.read_bytes().partition(b"end_header\n")
     lines = [line.split() for line in head.decode().splitlines()]
     count = next(int(line[2]) for line in lines if line[:2] == ["element", "vertex"])
@@ -161,33 +244,47 @@ def vertices(file):
         if inside and line[0] == "property":
             fields.append((line[2], kinds[line[1]]))
     rows = np.frombuffer(body, dtype=fields, count=count)
-    return np.stack([rows[axis].astype(float) for axis in "xyz"], axis=1)
+    faces = next(int(line[2]) for line in lines if line[:2] == ["element", "face"])
+    lists = [line for line in lines if line[:2] == ["property", "list"]]
+    sizes = {"uchar": "u1", "int": "<i4", "uint": "<u4", "float": "<f4", "double": "<f8"}
+    lengths = {"vertex_indices": 3, "texcoord": 6}
+    record = []
+    for _, _, size, kind, name in lists:
+        record += [(f"{name} size", sizes[size]), (name, sizes[kind], lengths[name])]
+    corners = np.frombuffer(body[rows.nbytes :], dtype=record, count=faces)["vertex_indices"]
+    return np.stack([rows[axis].astype(float) for axis in "xyz"], axis=1), corners
 
 
 def placed(solid, folder, time):
     if "deform" in solid:
-        return vertices(folder / at(solid["deform"], time)["file"])
-    points = vertices(folder / solid["file"])
+        return mesh_of(folder / at(solid["deform"], time)["file"])
+    points, triangles = mesh_of(folder / solid["file"])
     if "motion" not in solid:
-        return points
+        return points, triangles
     own = at(solid["motion"], time)
     turn = np.array(Euler(numbers(own["rotate"]), "XYZ").to_matrix())
-    return points @ turn.T + numbers(solid["move"]) + numbers(own["move"])
+    return points @ turn.T + numbers(solid["move"]) + numbers(own["move"]), triangles
 
 
-def assert_same(name, frame, found, expected):
+def assert_same(name, frame, found, expected, bound):
     """The vertices may have another order, and those of seams may be doubled."""
     far = max(np.min(np.linalg.norm(expected - point, axis=1)) for point in found)
     missing = max(np.min(np.linalg.norm(found - point, axis=1)) for point in expected)
-    assert max(far, missing) < 2e-6, f"{name}, frame {frame}: off by {1e3 * max(far, missing):.5f} mm"
+    assert max(far, missing) < bound, f"{name}, frame {frame}: off by {1e3 * max(far, missing):.5f} mm"
 
 
 def compare(kind, folder, expected, names):
     scene = tomllib.loads((folder / f"{kind}.toml").read_text())
     solids = {solid["name"]: solid for solid in scene["solids"]}
+    bound = QUANTIZED if kind == "quantized" else 2e-6
     for name in names:
+        assert name in solids, f"{kind}: {name} is missing from {list(solids)}"
         for frame in COMPARED:
-            assert_same(f"{kind}: {name}", frame, placed(solids[name], folder, (frame - FIRST) / FPS), expected[name, frame])
+            points, triangles = placed(solids[name], folder, (frame - FIRST) / FPS)
+            assert_same(f"{kind}: {name}", frame, points, expected[name, frame], bound)
+            if name in CLOSED:
+                volume = volume_of(points - points.mean(0), triangles)
+                assert volume > 1e-9, f"{kind}: {name}, frame {frame}: its volume is {volume} m^3, so it is inside out"
     if kind == "ply":
         assert scene["time"]["start_frame"] == FIRST
         return solids
@@ -196,32 +293,42 @@ def compare(kind, folder, expected, names):
         eye, look_at = numbers(own["position"]), numbers(own["look_at"])
         forward = (look_at - eye) / np.linalg.norm(look_at - eye)
         place, direction = expected["camera", frame]
-        assert np.linalg.norm(eye - place) < 2e-6, f"{kind}: camera at {eye}, not {place}, in frame {frame}"
-        assert np.linalg.norm(forward - direction) < 1e-5, f"{kind}: camera looks along {forward}, not {direction}"
+        assert np.linalg.norm(eye - place) < bound, f"{kind}: camera at {eye}, not {place}, in frame {frame}"
+        assert np.linalg.norm(forward - direction) < 10 * bound, f"{kind}: camera looks along {forward}, not {direction}"
+    angle = numbers(scene["camera"]["fov"])[0]
+    assert abs(angle - expected["fov"]) < 1e-5, f"{kind}: the camera's angle is {angle}, not {expected['fov']} rad"
     return solids
 
 
 def main():
-    sessile, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    sessile, folder, gltfpack = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     folder.mkdir(parents=True, exist_ok=True)
     scene, eye, cloth = shot(folder)
     expected = evaluated(scene, eye)
     write(folder, cloth)
-    for kind in ("abc", "usdc", "usda", "usdz", "glb", "ply"):
-        files = sorted(folder.glob("Cloth_*.ply")) if kind == "ply" else [folder / f"{kind}.{kind}"]
+    # Names stay; 16 bits, and the animation at the frame rate.
+    quantize = [gltfpack, "-i", folder / "glb.glb", "-o", folder / "quantized.glb", "-kn", "-vp", "16", "-af", str(FPS)]
+    subprocess.run([*quantize, "-at", "24", "-ar", "16", "-as", "24"], check=True)
+    kinds = {"cm": "usdc", "quantized": "glb"}
+    for kind in ("abc", "usdc", "usda", "usdz", "cm", "glb", "quantized", "ply"):
+        files = [folder / f"{kind}.{kinds.get(kind, kind)}"]
+        if kind == "ply":
+            files = sorted(folder.glob("Cloth_*.ply"))
         subprocess.run([sessile, "import", *files, "--fps", str(FPS), "--as", folder / f"{kind}.toml"], check=True)
         # glTF has no subdivision surfaces: Blender writes the cage.
-        names = {"ply": ["Cloth"], "glb": ["Box", "Cloth", "Two"]}.get(kind, NAMES)
+        names = NAMES
+        if kind in ("glb", "quantized", "ply"):
+            names = ["Cloth"] if kind == "ply" else [name for name in NAMES if name != "Round"]
         solids = compare(kind, folder, expected, names)
         subprocess.run([sessile, "check", folder / f"{kind}.toml"], check=True)
-        if kind in ("usdc", "usda", "usdz", "glb"):
+        if kind in ("usdc", "usda", "usdz", "cm", "glb"):
             for image in ("texture", "normal_map"):
                 assert pathlib.Path(folder / solids["Cloth"][image]).is_file(), f"{kind}: no {image}"
             assert (solids["Box"]["material"], solids["Box"]["metallic"]) == ("Steel", 1), f"{kind}: {solids['Box']}"
             assert abs(solids["Box"]["roughness_look"] - 0.3) < 1e-3, f"{kind}: {solids['Box']}"
         if kind == "abc":
             assert solids["Box"]["material"] == "Steel", solids["Box"]
-    print("import: motion, deformation, subdivision, camera and images of abc, usdc, usda, usdz, glb and ply are Blender's")
+    print("import: motion, deformation, subdivision, camera and images of abc, usd, usdz, glb and ply are Blender's")
 
 
 main()

@@ -1,5 +1,5 @@
 // three.js in headless Chromium: at each time it draws the triangles of the one frame that is shown, and nothing
-// outside. Arguments: NODE_MODULES FILE.glb SHOWN.json PICTURE.png
+// outside. Without animation its image is that of the first frame. Arguments: NODE_MODULES FILE.glb SHOWN.json PICTURE.png
 import { createServer } from "node:http";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -30,16 +30,20 @@ const size = box.getSize(new THREE.Vector3()).length();
 const camera = new THREE.PerspectiveCamera(35, 640 / 360, 0.001 * size);
 camera.position.copy(box.getCenter(new THREE.Vector3())).add(new THREE.Vector3(0.3, 0.4, 1.2).multiplyScalar(0.9 * size));
 camera.lookAt(box.getCenter(new THREE.Vector3()));
-const mixer = new THREE.AnimationMixer(gltf.scene);
-gltf.animations.forEach((clip) => mixer.clipAction(clip).play());
 // One pass, so that each triangle is counted once.
 const plain = new THREE.MeshNormalMaterial();
+const image = () => renderer.domElement.toDataURL();
+scene.overrideMaterial = plain;
+renderer.render(scene, camera);
+window.still = { triangles: renderer.info.render.triangles, image: image() };
+const mixer = new THREE.AnimationMixer(gltf.scene);
+gltf.animations.forEach((clip) => mixer.clipAction(clip).play());
 window.count = (time) => {
   mixer.setTime(time);
   scene.overrideMaterial = plain;
   renderer.render(scene, camera);
   const { triangles, calls } = renderer.info.render;
-  return { triangles, calls, size };
+  return { triangles, calls, size, image: image() };
 };
 window.draw = (time) => {
   mixer.setTime(time);
@@ -76,6 +80,9 @@ try {
   await tab.goto(`http://127.0.0.1:${server.address().port}/`);
   await tab.waitForFunction(() => window.ready, null, { timeout: 60000 });
   let size = 0;
+  const still = await tab.evaluate(() => window.still);
+  const first = await tab.evaluate(() => window.count(0));
+  if (still.image !== first.image) errors.push("without animation the image is not that of the first frame");
   for (const { time, triangles } of shown) {
     const drawn = await tab.evaluate((time) => window.count(time), time);
     size = drawn.size;
@@ -89,7 +96,10 @@ try {
     process.exitCode = 1;
   } else {
     const most = Math.max(...shown.map(({ triangles }) => triangles));
-    console.log(`three.js: ${shown.length} frames, each drawn once and alone (up to ${most} triangles)`);
+    console.log(
+      `three.js: ${shown.length} frames, each drawn once and alone (up to ${most} triangles); without animation the first ` +
+        `is seen (${shown[0].triangles} triangles, and ${still.triangles - shown[0].triangles} without area)`,
+    );
   }
 } finally {
   await browser.close();

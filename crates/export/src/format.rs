@@ -109,7 +109,7 @@ impl Format {
     }
 
     /// The name as its authors write it, for messages.
-    fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Usd => "USD",
             Self::Abc => "Alembic",

@@ -26,6 +26,7 @@ mod error;
 mod format;
 mod formats;
 mod job;
+mod left_out;
 mod materials;
 mod render_assets;
 mod render_mesh;
@@ -81,6 +82,7 @@ pub fn export_run(
     }
     let mut notices = Vec::new();
     let source = Source::open(run, options.frames, &mut notices)?;
+    notices.extend(left_out::notices(format, &source.scene));
     notices.iter().for_each(|notice| progress.notice(notice));
     let destination = Destination::new(path, format.layout(), options.force)?;
     let job = Job { source: &source, destination: &destination, split: options.split, progress, stop };

@@ -3,7 +3,7 @@
 //! Our own materials are a specular lobe over a diffuse base (`sessile_appearance`). Procedural
 //! textures are baked into an image over the solid's texture coordinates.
 
-use glam::{Vec2, Vec3};
+use glam::{DVec2, Vec2, Vec3};
 use rayon::prelude::*;
 use sessile_appearance::{
     AppearanceError, BsdfParameters, LiquidMaterial, Material, ScaledTexture, SceneMaterials, SpecularLobe, Texture,
@@ -18,6 +18,9 @@ use crate::source::Source;
 
 /// Least and largest width and height of a baked texture, in pixels.
 const BAKED_SIZES: [usize; 2] = [1024, 4096];
+
+/// Texture coordinates this far beyond 0 to 1 are rounding.
+const BEYOND: f64 = 1e-3;
 
 /// Refractive index of opaque liquids that have no dielectric coat.
 const OPAQUE_LIQUID_INDEX: f32 = 1.5;
@@ -43,6 +46,9 @@ pub struct SolidMaterial {
     pub color: Vec3,
     /// Color image over the texture coordinates, relative to the folder of the exported files.
     pub texture: Option<String>,
+    /// Normal map over the texture coordinates, likewise: red along u, green along v (up), blue out
+    /// of the surface.
+    pub normal_map: Option<String>,
     /// Roughness α of the specular lobe (GGX).
     pub alpha: f32,
     /// Share of metal, from 0 to 1.
@@ -53,6 +59,8 @@ pub struct SolidMaterial {
     pub glass: Option<f32>,
     /// Whether the mesh encloses a volume; glass that does not is a thin pane.
     pub closed: bool,
+    /// Whether texture coordinates go beyond 0 to 1, where images repeat.
+    pub repeats: bool,
     /// Fraction of light transmitted diffusely, as by a leaf.
     pub transmittance: Vec3,
     /// How much the solid darkens when wet, from 0 to 1.
@@ -98,7 +106,7 @@ pub struct ExportMaterials {
     /// The solids, in the scene's order.
     pub solids: Vec<SolidMaterial>,
     liquid: LiquidMaterial,
-    /// Texture of each solid that has one.
+    /// Color and relief of each opaque solid.
     textures: Vec<Option<ScaledTexture>>,
 }
 
@@ -128,19 +136,25 @@ impl ExportMaterials {
             .map(|(solid, material)| {
                 let name = taken.unique(solid.name());
                 let closed = encloses(solid, solid.mesh());
-                match material {
+                let beyond = |uv: &DVec2| uv.min_element() < -BEYOND || uv.max_element() > 1.0 + BEYOND;
+                let repeats = solid.mesh().corner_uvs.as_flattened().iter().any(beyond);
+                let (material, texture) = match material {
                     Material::Glass { index, tint } => (glass(name, *index, *tint, closed), None),
                     Material::Opaque(parameters) => opaque(name, parameters, closed),
-                }
+                };
+                (SolidMaterial { repeats, ..material }, texture)
             })
             .unzip();
         Ok(Self { solids, liquid: materials.liquid().clone(), textures })
     }
 
-    /// Writes the textures of the solids to `textures/` of the exported files.
+    /// Writes the textures and normal maps of the solids to `textures/` of the exported files.
     pub fn write_textures(&self, job: &Job<'_>) -> Result<(), ExportError> {
         for (index, solid) in self.solids.iter().enumerate() {
             if let (Some(file), Some(bytes)) = (&solid.texture, self.texture_file(index)?) {
+                job.write_file(file, &bytes)?;
+            }
+            if let (Some(file), Some(bytes)) = (&solid.normal_map, self.normal_map_file(index)?) {
                 job.write_file(file, &bytes)?;
             }
         }
@@ -149,9 +163,27 @@ impl ExportMaterials {
 
     /// The texture of a solid as a PNG file; `None` where it has none.
     pub fn texture_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
-        let Some(texture) = &self.textures[solid] else { return Ok(None) };
-        let size = baked_size(texture);
-        encode_png(&self.solids[solid].name, [size as u32; 2], png::ColorType::Rgb, &bake(texture, size)).map(Some)
+        let Some(texture) = self.textures[solid].as_ref().filter(|_| self.solids[solid].texture.is_some()) else {
+            return Ok(None);
+        };
+        // Patterns have sharp edges: four samples per pixel. Images are smooth already.
+        let samples = if matches!(texture.texture, Texture::Image(_)) { 1 } else { 2 };
+        let color = |color: Vec3| color.to_array().map(srgb_from_linear);
+        self.baked(solid, texture, &bake(texture, samples, ScaledTexture::at, color)).map(Some)
+    }
+
+    /// The normal map of a solid as a PNG file; `None` where it has none.
+    pub fn normal_map_file(&self, solid: usize) -> Result<Option<Vec<u8>>, ExportError> {
+        let Some(texture) = self.textures[solid].as_ref().filter(|_| self.solids[solid].normal_map.is_some()) else {
+            return Ok(None);
+        };
+        let normal = |texture: &ScaledTexture, uv: Vec2| texture.relief_at(uv).unwrap_or(Vec3::Z);
+        let code = |normal: Vec3| normal.to_array().map(|part| (127.5 * part + 127.5).round() as u8);
+        self.baked(solid, texture, &bake(texture, 1, normal, code)).map(Some)
+    }
+
+    fn baked(&self, solid: usize, texture: &ScaledTexture, pixels: &[u8]) -> Result<Vec<u8>, ExportError> {
+        encode_png(&self.solids[solid].name, [baked_size(texture) as u32; 2], png::ColorType::Rgb, pixels)
     }
 
     /// Optical parameters of the liquid.
@@ -175,11 +207,13 @@ fn glass(name: String, index: f32, color: Vec3, closed: bool) -> SolidMaterial {
         name,
         color,
         texture: None,
+        normal_map: None,
         alpha: 0.0,
         metallic: 0.0,
         coat: None,
         glass: Some(index),
         closed,
+        repeats: false,
         transmittance: Vec3::ZERO,
         porosity: 0.0,
     }
@@ -190,16 +224,18 @@ fn opaque(name: String, parameters: &BsdfParameters, closed: bool) -> (SolidMate
     let material = SolidMaterial {
         color: if constant { parameters.color.at(Vec2::ZERO) } else { mean(&parameters.color) },
         texture: (!constant).then(|| format!("textures/{name}.png")),
+        normal_map: parameters.color.relief.is_some().then(|| format!("textures/{name}.normals.png")),
         alpha: parameters.alpha,
         metallic: parameters.specular.metallic(),
         coat: parameters.specular.index(),
         glass: None,
         closed,
+        repeats: false,
         transmittance: parameters.transmittance,
         porosity: parameters.porosity,
         name,
     };
-    (material, (!constant).then(|| parameters.color.clone()))
+    (material, Some(parameters.color.clone()))
 }
 
 fn pixel_uv(column: usize, row: usize, size: usize) -> Vec2 {
@@ -219,22 +255,25 @@ fn baked_size(texture: &ScaledTexture) -> usize {
     (wanted as usize).next_power_of_two().clamp(least, largest)
 }
 
-/// The texture as an sRGB image, top row first. Image textures are resampled too, so that all are
-/// alike.
-fn bake(texture: &ScaledTexture, size: usize) -> Vec<u8> {
-    // Patterns have sharp edges: four samples per pixel. Images are smooth already.
-    let offsets: &[Vec2] = if matches!(texture.texture, Texture::Image(_)) {
-        &[Vec2::ZERO]
-    } else {
-        &[Vec2::new(-0.25, -0.25), Vec2::new(0.25, -0.25), Vec2::new(-0.25, 0.25), Vec2::new(0.25, 0.25)]
-    };
+/// An image of what `value` finds at texture coordinates, top row first: the mean of `samples` ×
+/// `samples` values per pixel, as `code` writes it. Image textures are resampled too, so that all
+/// are alike.
+fn bake(
+    texture: &ScaledTexture,
+    samples: usize,
+    value: impl Fn(&ScaledTexture, Vec2) -> Vec3 + Sync,
+    code: impl Fn(Vec3) -> [u8; 3] + Sync,
+) -> Vec<u8> {
+    let size = baked_size(texture);
+    let count = samples * samples;
+    let offset = |k: usize| (Vec2::new((k % samples) as f32, (k / samples) as f32) + 0.5) / samples as f32 - 0.5;
+    let offsets: Vec<Vec2> = (0..count).map(offset).collect();
     let mut rgb = vec![0; 3 * size * size];
     rgb.par_chunks_mut(3 * size).enumerate().for_each(|(row, line)| {
-        for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
+        for (column, pixel) in line.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let center = pixel_uv(column, row, size);
-            let color: Vec3 = offsets.iter().map(|offset| texture.at(center + *offset / size as f32)).sum();
-            let color = color / offsets.len() as f32;
-            pixel.copy_from_slice(&color.to_array().map(srgb_from_linear));
+            let sum: Vec3 = offsets.iter().map(|offset| value(texture, center + *offset / size as f32)).sum();
+            *pixel = code(sum / count as f32);
         }
     });
     rgb

@@ -241,6 +241,7 @@ fn damaged_usd_layers_never_panic() {
 }
 
 mod hostile_text;
+mod solid_images;
 
 #[test]
 fn a_canceled_export_leaves_nothing() {

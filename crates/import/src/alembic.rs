@@ -29,23 +29,36 @@ const MAX_OBJECTS: usize = 100_000;
 /// Most frames of a file; more are taken for an error of the file.
 const MAX_FRAMES: f64 = 10_000.0;
 
-/// Most points of all samples of a mesh together.
-const MAX_POINTS: usize = 50_000_000;
+/// What a file may have in all: objects may share their data, so its size is no bound.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Numbers that are read, each time that they are.
+    numbers: usize,
+    /// Points of all samples of all deforming meshes, before they are subdivided.
+    points: usize,
+}
+
+const LIMITS: Limits = Limits { numbers: 1 << 29, points: 50_000_000 };
 
 /// Numbers of a `.core` property of a camera: focal length in mm, apertures in cm.
 const FOCAL_LENGTH: usize = 0;
+const HORIZONTAL_APERTURE: usize = 1;
 const VERTICAL_APERTURE: usize = 3;
+
+/// Height over width of a scene's images.
+const IMAGE_ASPECT: f64 = 9.0 / 16.0;
 
 /// Reads an Alembic file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
-    model_of(bytes).map_err(|problem| ImportError::Alembic { path: path.to_owned(), problem })
+    model_of(bytes, LIMITS).map_err(|problem| ImportError::Alembic { path: path.to_owned(), problem })
 }
 
-fn model_of(bytes: &[u8]) -> Parsed<Model> {
-    let archive = Archive::open(bytes)?;
+fn model_of(bytes: &[u8], limits: Limits) -> Parsed<Model> {
+    let archive = Archive::open(bytes, limits.numbers)?;
     let (times, frames) = timeline(&archive);
     let model = Model { frames, ..Model::default() };
-    let mut importer = Importer { archive: &archive, times, model, skipped: Vec::new(), objects: 0 };
+    let mut importer =
+        Importer { archive: &archive, times, model, skipped: Vec::new(), objects: 0, points_left: limits.points };
     importer.visit_children(&archive.root(), &mut Vec::new(), None)?;
     let Importer { mut model, mut skipped, .. } = importer;
     skipped.sort_unstable();
@@ -97,6 +110,8 @@ struct Importer<'a, 'b> {
     /// Objects that cannot be imported.
     skipped: Vec<String>,
     objects: usize,
+    /// Points that the samples of deforming meshes may still have.
+    points_left: usize,
 }
 
 impl Importer<'_, '_> {
@@ -159,6 +174,22 @@ impl Importer<'_, '_> {
         find(properties, name).map_or(Ok(Vec::new()), |property| self.archive.numbers(property, 0))
     }
 
+    /// The numbers of the first sample of a property as indices or counts.
+    fn indices(&self, properties: &[Property], name: &str) -> Parsed<Vec<usize>> {
+        let numbers = self.numbers(properties, name)?;
+        match numbers.iter().find(|number| **number < 0.0) {
+            Some(negative) => Err(format!("a {name} property has the negative number {negative}")),
+            None => Ok(numbers.iter().map(|number| *number as usize).collect()),
+        }
+    }
+
+    /// Takes the points of a mesh in all frames from those that are left; whether there are enough.
+    fn take_points(&mut self, count: usize) -> bool {
+        let left = count.checked_mul(self.times.len()).and_then(|needed| self.points_left.checked_sub(needed));
+        self.points_left = left.unwrap_or(self.points_left);
+        left.is_some()
+    }
+
     /// The numbers of a property at a time, linear between samples of the same length.
     fn numbers_at(&self, property: &Property, time: f64) -> Parsed<Vec<f64>> {
         let (before, after, along) = self.archive.samples_at(property, time);
@@ -202,9 +233,10 @@ impl Importer<'_, '_> {
         let own = self.parts(properties, ".geom")?;
         let Some(core) = find(&own, ".core") else { return Ok(()) };
         let values = self.archive.numbers(core, 0)?;
-        let (Some(focal), Some(aperture)) = (values.get(FOCAL_LENGTH), values.get(VERTICAL_APERTURE)) else {
-            return Ok(());
-        };
+        let [focal, width, height] = [FOCAL_LENGTH, HORIZONTAL_APERTURE, VERTICAL_APERTURE].map(|k| values.get(k));
+        let (Some(focal), Some(width), Some(height)) = (focal, width, height) else { return Ok(()) };
+        // The film's format, which need not be that of the images: they are as wide as it is.
+        let aperture = height.min(IMAGE_ASPECT * width);
         let fov = 2.0 * (0.5 * 10.0 * aperture / focal).atan();
         if self.archive.is_animated(core) && self.model.camera.is_none() {
             self.model
@@ -226,11 +258,8 @@ impl Importer<'_, '_> {
     ) -> Parsed<()> {
         self.objects += 1;
         let own = self.parts(properties, ".geom")?;
-        let integers = |name: &str| -> Parsed<Vec<usize>> {
-            Ok(self.numbers(&own, name)?.iter().map(|value| *value as usize).collect())
-        };
-        let mut polygons =
-            Polygons { counts: integers(".faceCounts")?, indices: integers(".faceIndices")?, uvs: Vec::new() };
+        let (counts, indices) = (self.indices(&own, ".faceCounts")?, self.indices(&own, ".faceIndices")?);
+        let mut polygons = Polygons { counts, indices, uvs: Vec::new() };
         let mut poses = self.poses(parents)?;
         let Some(positions) = find(&own, "P") else { return Ok(()) };
         let mut points = vec![vectors(&self.archive.numbers(positions, 0)?)];
@@ -243,9 +272,10 @@ impl Importer<'_, '_> {
             self.model.notices.push(format!(
                 "{name} changes its topology over time, which a solid cannot; its shape in the first frame was taken"
             ));
-        } else if deforms && points[0].len().saturating_mul(self.times.len()) > MAX_POINTS {
+        } else if deforms && !self.take_points(points[0].len()) {
             self.model.notices.push(format!(
-                "{name} has more than {MAX_POINTS} points in all frames; its shape in the first frame was taken"
+                "the file has too many points in all frames to import them; of {name} its shape in the first frame was \
+                 taken"
             ));
         } else if deforms {
             let shapes = self.times.iter().map(|time| Ok(vectors(&self.numbers_at(positions, *time)?)));
@@ -279,9 +309,9 @@ impl Importer<'_, '_> {
             None => return Ok(Vec::new()),
         };
         let mut uvs: Vec<DVec2> = values.as_chunks::<2>().0.iter().map(|uv| DVec2::from_array(*uv)).collect();
-        if let Some(order) = find(&parts, ".indices") {
-            let order = self.archive.numbers(order, 0)?;
-            uvs = order.iter().filter_map(|k| uvs.get(*k as usize).copied()).collect();
+        if find(&parts, ".indices").is_some() {
+            let order = self.indices(&parts, ".indices")?;
+            uvs = order.iter().filter_map(|k| uvs.get(*k).copied()).collect();
         }
         let per_point =
             matches!(entry(&uv.metadata, "geoScope"), Some("vtx" | "var")) || uvs.len() != polygons.indices.len();
@@ -294,13 +324,13 @@ impl Importer<'_, '_> {
     fn creases(&self, properties: &[Property]) -> Parsed<Creases> {
         let mut creases = Creases::default();
         creases.add_chains(
-            &self.numbers(properties, ".creaseIndices")?,
-            &self.numbers(properties, ".creaseLengths")?,
+            &self.indices(properties, ".creaseIndices")?,
+            &self.indices(properties, ".creaseLengths")?,
             &self.numbers(properties, ".creaseSharpnesses")?,
         );
-        let corners = self.numbers(properties, ".cornerIndices")?;
+        let corners = self.indices(properties, ".cornerIndices")?;
         let sharpness = self.numbers(properties, ".cornerSharpnesses")?;
-        creases.corners = corners.iter().map(|point| *point as usize).zip(sharpness).collect();
+        creases.corners = corners.into_iter().zip(sharpness).collect();
         Ok(creases)
     }
 
@@ -310,7 +340,7 @@ impl Importer<'_, '_> {
         let mut parts = Vec::new();
         for child in self.archive.children(object)?.iter().filter(|child| child.schema.starts_with("AbcGeom_FaceSet")) {
             let own = self.parts(&self.archive.properties(child)?, ".faceset")?;
-            let mut faces: Vec<usize> = self.numbers(&own, ".faces")?.iter().map(|face| *face as usize).collect();
+            let mut faces = self.indices(&own, ".faces")?;
             // A face has one material: that of the first set.
             faces.retain(|face| taken.get_mut(*face).is_some_and(|taken| !std::mem::replace(taken, true)));
             if !faces.is_empty() {

@@ -9,8 +9,9 @@
 
 use std::path::Path;
 
-use glam::{DMat4, DVec3};
+use glam::{DMat4, DVec2, DVec3};
 use serde_json::Value;
+use sessile_geometry::TriMesh;
 use sessile_geometry::files::{GltfMotion, Resources, data_uri, gltf_json, gltf_motion, gltf_view, parse_gltf};
 
 use crate::error::ImportError;
@@ -27,7 +28,6 @@ const MAX_FRAMES: u32 = 10_000;
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let resources = |name: &str| sessile_input::read_beside(folder, name, sessile_input::MAX_MESH);
-    let scene = parse_gltf(bytes, &resources).map_err(|error| error.in_file(path))?;
     let document: Value = serde_json::from_slice(gltf_json(bytes).map_err(|error| error.in_file(path))?)
         .map_err(|cause| ImportError::Gltf { path: path.to_owned(), cause })?;
     let mut model = Model::default();
@@ -35,16 +35,22 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
     model.materials = materials(&images, &mut model.notices);
     let [first, last] = frame_range(&document);
     let times: Vec<f64> = (first..=last).map(|frame| f64::from(frame) / FPS).collect();
+    let scene = parse_gltf(bytes, &resources, times[0]).map_err(|error| error.in_file(path))?;
     let sampled = gltf_motion(bytes, &resources, &times).map_err(|error| error.in_file(path))?;
     // Times of a scene count from its first frame.
     let times: Vec<f64> = times.iter().map(|time| time - times[0]).collect();
+    let parents = parents(&document);
     for part in scene.primitives {
         let node = &document["nodes"][part.node];
         let mesh = node["mesh"].as_u64().map_or(&Value::Null, |mesh| &document["meshes"][mesh as usize]);
-        let name = node["name"].as_str().or(mesh["name"].as_str()).unwrap_or("part").to_owned();
-        let material = mesh["primitives"][part.primitive]["material"].as_u64();
-        let material = material.map_or(NO_MATERIAL.to_owned(), |k| material_name(&document, k as usize));
-        let still = Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() };
+        let named = node["name"].as_str().or(mesh["name"].as_str());
+        let name = named.or_else(|| name_of_parent(&document, &parents, part.node)).unwrap_or("part").to_owned();
+        let own = mesh["primitives"][part.primitive]["material"].as_u64();
+        let material = own.map_or(NO_MATERIAL.to_owned(), |k| material_name(&document, k as usize));
+        let mut still = Part { name, object: part.node, material, mesh: part.mesh, ..Part::default() };
+        if let Some(transform) = own.and_then(|k| texture_transform(&document["materials"][k as usize])) {
+            transform.apply(&mut still.mesh);
+        }
         model.parts.push(moved(still, part.primitive, &sampled, &times));
     }
     if last > first {
@@ -58,7 +64,8 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Model, ImportError> {
             if poses.is_empty() {
                 poses.push((0.0, world_from_node));
             }
-            model.set_first_camera(document["nodes"][node]["name"].as_str().unwrap_or("camera"), &poses, fov);
+            let name = document["nodes"][node]["name"].as_str().or_else(|| name_of_parent(&document, &parents, node));
+            model.set_first_camera(name.unwrap_or("camera"), &poses, fov);
         }
     }
     model.aim_camera();
@@ -81,17 +88,22 @@ fn materials(images: &Images<'_>, notices: &mut Vec<String>) -> Vec<ModelMateria
         let transmission = &material["extensions"]["KHR_materials_transmission"]["transmissionFactor"];
         let factor = |i: usize| pbr["baseColorFactor"][i].as_f64().unwrap_or(1.0);
         let name = material_name(document, k);
-        let transform = |texture: &'static str| &material[texture]["extensions"]["KHR_texture_transform"];
         for (map, what) in [
             (&pbr["metallicRoughnessTexture"], "map of roughness and metalness"),
             (&material["occlusionTexture"], "occlusion map"),
             (&material["emissiveTexture"], "map of emitted light"),
-            (&pbr["baseColorTexture"]["extensions"]["KHR_texture_transform"], "transform of the texture"),
-            (transform("normalTexture"), "transform of the normal map"),
         ] {
             if map.is_object() {
                 notices.push(format!("material {name}: its {what} was not imported"));
             }
+        }
+        let [color, normals] = [&pbr["baseColorTexture"], &material["normalTexture"]].map(TextureTransform::of);
+        let differs = pbr["baseColorTexture"].is_object() && material["normalTexture"].is_object() && color != normals;
+        if [color, normals].iter().any(|transform| transform.rotation != 0.0) {
+            notices.push(format!("material {name}: the rotation of its texture was not imported"));
+        }
+        if differs {
+            notices.push(format!("material {name}: its normal map is placed like its texture, unlike in the file"));
         }
         if material["normalTexture"]["scale"].as_f64().is_some_and(|scale| scale != 1.0) {
             notices.push(format!("material {name}: the scale of its normal map was not imported"));
@@ -140,6 +152,62 @@ impl Images<'_> {
         let unusable = |reason| format!("the image {name} in the model cannot be used: {reason}");
         Some(stored.and_then(|bytes| ModelImage::stored(&bytes)).map_err(unusable))
     }
+}
+
+/// How texture coordinates of the file become those of an image (KHR_texture_transform).
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TextureTransform {
+    offset: DVec2,
+    scale: DVec2,
+    rotation: f64,
+}
+
+impl TextureTransform {
+    fn of(texture: &Value) -> Self {
+        let transform = &texture["extensions"]["KHR_texture_transform"];
+        let pair =
+            |key: &str, default: f64| DVec2::from_array([0, 1].map(|k| transform[key][k].as_f64().unwrap_or(default)));
+        let rotation = transform["rotation"].as_f64().unwrap_or(0.0);
+        Self { offset: pair("offset", 0.0), scale: pair("scale", 1.0), rotation }
+    }
+
+    /// Applies offset and scale to the texture coordinates of a mesh, whose v points up.
+    fn apply(self, mesh: &mut TriMesh) {
+        // Without a transform they keep their bits.
+        if (self.offset, self.scale) == (DVec2::ZERO, DVec2::ONE) {
+            return;
+        }
+        for uv in mesh.corner_uvs.as_flattened_mut() {
+            let placed = self.offset + self.scale * DVec2::new(uv.x, 1.0 - uv.y);
+            *uv = DVec2::new(placed.x, 1.0 - placed.y);
+        }
+    }
+}
+
+/// The transform of a material's texture, or of its normal map if it has no texture.
+fn texture_transform(material: &Value) -> Option<TextureTransform> {
+    let own = [&material["pbrMetallicRoughness"]["baseColorTexture"], &material["normalTexture"]];
+    own.into_iter().find(|texture| texture.is_object()).map(TextureTransform::of)
+}
+
+/// The parent of each node.
+fn parents(document: &Value) -> Vec<Option<usize>> {
+    let nodes = list(document, "nodes");
+    let mut parents = vec![None; nodes.len()];
+    for (index, node) in nodes.iter().enumerate() {
+        for child in list(node, "children") {
+            if let Some(parent) = child.as_u64().and_then(|child| parents.get_mut(child as usize)) {
+                *parent = Some(index);
+            }
+        }
+    }
+    parents
+}
+
+/// The name of a node's parent: programs that quantize vertices place a mesh below the node that
+/// had it.
+fn name_of_parent<'a>(document: &'a Value, parents: &[Option<usize>], node: usize) -> Option<&'a str> {
+    document["nodes"][parents.get(node).copied().flatten()?]["name"].as_str()
 }
 
 /// World transforms of a node at all times.

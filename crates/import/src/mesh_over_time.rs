@@ -7,9 +7,6 @@ use crate::motion;
 use crate::polygons::{Polygons, Triangulation};
 use crate::subdivision::{Creases, Subdivision};
 
-/// Most vertices of all samples of a deforming mesh together.
-const MAX_VERTICES: usize = 50_000_000;
-
 /// A mesh of constant topology over time.
 pub struct MeshOverTime<'a> {
     /// Its name.
@@ -46,8 +43,10 @@ impl MeshOverTime<'_> {
         let subdivision = self.subdivide(model)?;
         let cage_points = self.points.first().ok_or("it has no points")?.len();
         let num_points = subdivision.as_ref().and_then(Subdivision::num_points).unwrap_or(cage_points);
-        if poses.len().saturating_mul(num_points) > MAX_VERTICES {
-            return Err("its samples have more vertices than are imported; simplify it, or export fewer frames");
+        if !model.take_vertices(num_points, poses.len()) {
+            return Err(
+                "the samples of the file have more vertices than are imported; simplify it, or export fewer frames",
+            );
         }
         let still = self.points.len() == 1;
         let center = first.transform_point3(DVec3::ZERO);

@@ -16,6 +16,12 @@ const MAX_MATERIAL_NAME: usize = 60;
 /// Angle of the camera about its axis, in rad, that is taken for rounding.
 const MAX_ROLL: f64 = 2e-3;
 
+/// Deviation of a normal map's vectors from unit length, from compression.
+const UNIT: f64 = 0.3;
+
+/// Most vertices of all samples of all parts of a file together.
+const MAX_VERTICES: usize = 50_000_000;
+
 /// Longest frame range; a longer one is taken for an error of the file.
 const MAX_FRAMES: u32 = 100_000;
 
@@ -32,6 +38,8 @@ pub struct Model {
     pub frames: Option<(f64, f64, f64)>,
     /// What the user should know, such as parts that were not imported.
     pub notices: Vec<String>,
+    /// Vertices of all samples so far: bounds the memory that a file can claim.
+    pub sampled: usize,
 }
 
 /// A mesh of one material.
@@ -102,6 +110,22 @@ impl ModelImage {
         }
     }
 
+    /// Whether its colors are unit vectors that lean out of the surface, rather than heights.
+    pub fn is_normal_map(&self) -> bool {
+        let image = match self {
+            Self::File(file) => sessile_images::Image::read(file).ok(),
+            Self::Stored(bytes) => sessile_images::Image::decode(bytes).ok(),
+        };
+        let Some(image) = image else { return false };
+        let is_unit = |rgb: &&[f32; 3]| {
+            let normal = DVec3::from_array(rgb.map(|channel| 2.0 * f64::from(channel) - 1.0));
+            // Gray is a height.
+            normal.z > normal.x && (normal.length() - 1.0).abs() < UNIT
+        };
+        let colors = image.rgb();
+        2 * colors.iter().filter(is_unit).count() > colors.len()
+    }
+
     /// The ending of a name for a stored image.
     pub fn extension(bytes: &[u8]) -> &'static str {
         if bytes.starts_with(b"\x89PNG") { "png" } else { "jpg" }
@@ -143,6 +167,17 @@ impl Model {
     /// The material of this name.
     pub fn material(&self, name: &str) -> Option<&ModelMaterial> {
         self.materials.iter().find(|material| material.name == name)
+    }
+
+    /// Takes `vertices` more, in `samples` samples, from what a file may have; whether there are as
+    /// many.
+    pub fn take_vertices(&mut self, vertices: usize, samples: usize) -> bool {
+        let after = self.sampled.saturating_add(vertices.saturating_mul(samples));
+        let fits = after <= MAX_VERTICES;
+        if fits {
+            self.sampled = after;
+        }
+        fits
     }
 
     /// Merges the parts of each object into one, with the material of the largest: a solid has one
@@ -195,14 +230,14 @@ impl Model {
         }
     }
 
-    /// Time between frames, in s, and number of the last frame.
+    /// Frames per second, and number of the last frame.
     pub fn timing(&self) -> (f64, u32) {
         match self.frames {
             Some((first, last, fps)) if fps > 0.0 && fps.is_finite() && last > first => {
-                (1.0 / fps, ((last - first).round().clamp(1.0, f64::from(MAX_FRAMES))) as u32)
+                (fps, ((last - first).round().clamp(1.0, f64::from(MAX_FRAMES))) as u32)
             }
-            Some((_, _, fps)) if fps > 0.0 && fps.is_finite() => (1.0 / fps, fps.ceil().clamp(1.0, 1000.0) as u32),
-            _ => (1.0 / 24.0, 24),
+            Some((_, _, fps)) if fps > 0.0 && fps.is_finite() => (fps, fps.ceil().clamp(1.0, 1000.0) as u32),
+            _ => (24.0, 24),
         }
     }
 

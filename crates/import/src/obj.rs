@@ -8,14 +8,30 @@ use crate::error::ImportError;
 use crate::model::{Model, ModelMaterial, NO_MATERIAL, Part, image_beside};
 
 /// Keys of a material library that a solid's look has no counterpart for.
-const LEFT_OUT: [(&str, &str); 7] = [
-    ("map_Bump", "bump map"),
-    ("map_bump", "bump map"),
-    ("bump", "bump map"),
+const LEFT_OUT: [(&str, &str); 4] = [
     ("map_Pr", "map of roughness"),
     ("map_Pm", "map of metalness"),
     ("map_Ke", "map of emitted light"),
     ("map_d", "map of opacity"),
+];
+
+/// Keys of relief: programs write normal maps under all of them, and heights under the last three.
+const RELIEF: [&str; 4] = ["norm", "bump", "map_bump", "map_Bump"];
+
+/// Options of an image in a material library, with the largest number of their values.
+const IMAGE_OPTIONS: [(&str, usize); 12] = [
+    ("-blendu", 1),
+    ("-blendv", 1),
+    ("-boost", 1),
+    ("-bm", 1),
+    ("-cc", 1),
+    ("-clamp", 1),
+    ("-imfchan", 1),
+    ("-mm", 2),
+    ("-o", 3),
+    ("-s", 3),
+    ("-t", 3),
+    ("-texres", 1),
 ];
 
 /// Reads an OBJ file; lengths are taken to be in meters.
@@ -55,8 +71,8 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
     // Relative to the library, which may be in a subfolder.
     let library = folder.join(name);
     let image_of = |words: &[&str], material: &ModelMaterial, left_out: &mut Vec<String>| {
-        let image = words.last().copied().unwrap_or_default();
-        let found = image_beside(library.parent().unwrap_or(folder), image);
+        let image = image_name(words);
+        let found = image_beside(library.parent().unwrap_or(folder), &image);
         if found.is_none() {
             left_out.push(format!("material {}: the image {image} was not found", material.name));
         }
@@ -81,7 +97,15 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
             (Some("map_Kd"), _) => {
                 material.texture = image_of(&rest, material, &mut left_out);
             }
-            (Some("norm"), _) => material.normal_map = image_of(&rest, material, &mut left_out),
+            (Some(key), _) if RELIEF.contains(&key) => {
+                let map = image_of(&rest, material, &mut left_out);
+                if map.as_ref().is_some_and(|map| key != "norm" && !map.is_normal_map()) {
+                    left_out
+                        .push(format!("material {}: its bump map has heights, which are not imported", material.name));
+                } else if map.is_some() {
+                    material.normal_map = map;
+                }
+            }
             (Some("Kd"), Some(red)) => {
                 let channel = |i: usize| rest.get(i).and_then(|word: &&str| word.parse::<f64>().ok());
                 material.color = Some([red, channel(1).unwrap_or(red), channel(2).unwrap_or(red)]);
@@ -94,4 +118,38 @@ fn read_materials(path: &Path, name: &str, model: &mut Model) {
         }
     }
     model.notices.append(&mut left_out);
+}
+
+/// The file name of an image behind its options; it may have spaces.
+fn image_name(words: &[&str]) -> String {
+    let mut rest = words;
+    while let [option, after @ ..] = rest
+        && let Some((_, most)) = IMAGE_OPTIONS.iter().find(|(name, _)| name == option)
+    {
+        let is_value = |word: &&&str| matches!(**word, "on" | "off") || word.parse::<f64>().is_ok();
+        // The channel of `-imfchan` is a letter.
+        let values = after.iter().take(*most).take_while(|word| is_value(word) || *option == "-imfchan").count();
+        // The last word is the name, even where it is a number.
+        rest = &after[values.min(after.len().saturating_sub(1))..];
+    }
+    rest.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image_name;
+
+    #[test]
+    fn names_of_images_follow_their_options() {
+        for (line, name) in [
+            ("bumps.png", "bumps.png"),
+            ("-bm 0.5 my bumps.png", "my bumps.png"),
+            ("-s 2 2 -o 0 0 0 -clamp on a.png", "a.png"),
+            ("-imfchan r -mm 0 1 7", "7"),
+            ("-unknown", "-unknown"),
+            ("-bm", ""),
+        ] {
+            assert_eq!(image_name(&line.split_whitespace().collect::<Vec<_>>()), name, "{line}");
+        }
+    }
 }

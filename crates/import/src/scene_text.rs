@@ -49,19 +49,12 @@ pub fn scene_text(model: &Model, names: &[String], source: &str, folder: &str) -
 }
 
 fn write_time(text: &mut String, model: &Model) {
-    let (interval, count) = model.timing();
-    // Ten digits: a whole number of frames, without the rounding error of the product.
-    let duration = rounded(interval * 1e3) * f64::from(count);
-    let duration: f64 = format!("{duration:.9e}").parse().unwrap_or(duration);
+    let (fps, count) = model.timing();
     let comment = match model.frames {
-        Some(_) => "the model's frame range and rate; make this shorter for slow motion",
+        Some(_) => "the model's frame range and rate; multiply both for slow motion",
         None => "the model has no frame range: one second at 24 frames per second",
     };
-    let _ = write!(
-        text,
-        "[time]\nduration = \"{duration} ms\"\nframe = \"{} ms\"              # {comment}\n",
-        rounded(interval * 1e3),
-    );
+    let _ = write!(text, "[time]\nframes = {count}\nfps = {}              # {comment}\n", rounded(fps));
     if let Some(first) = model.frames.map(|(first, _, _)| first).filter(|first| (1.0..=1e6).contains(first)) {
         let _ = writeln!(
             text,

@@ -107,9 +107,7 @@ mod tests {
         let done = import_files(&[file(7), file(8), file(9), file(10)], 25.0, &scene, false).unwrap();
         let text = fs::read_to_string(&scene).unwrap();
         assert_eq!((done.solids, text.matches("cloth.deform.").count()), (1, 4), "{text}");
-        for line in
-            ["name = \"cloth\"", "frame = \"40 ms\"", "duration = \"120 ms\"", "start_frame = 7", "{ at = \"120 ms\""]
-        {
+        for line in ["name = \"cloth\"", "frames = 3\n", "fps = 25 ", "start_frame = 7", "{ at = \"120 ms\""] {
             assert!(text.contains(line), "no {line:?} in\n{text}");
         }
         sessile_scene::parse_file(&scene, &[]).unwrap_or_else(|error| panic!("{error}"));

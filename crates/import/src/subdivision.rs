@@ -63,19 +63,18 @@ struct Edge {
 
 impl Creases {
     /// Adds chains of points (`lengths` of them each) with a sharpness each, or one for each edge.
-    pub fn add_chains(&mut self, points: &[f64], lengths: &[f64], sharpness: &[f64]) {
-        let edges_of = |length: &f64| (*length as usize).saturating_sub(1);
-        let edges = lengths.iter().map(edges_of).fold(0, usize::saturating_add);
+    pub fn add_chains(&mut self, points: &[usize], lengths: &[usize], sharpness: &[f64]) {
+        let edges = lengths.iter().map(|length| length.saturating_sub(1)).fold(0, usize::saturating_add);
         let per_edge = sharpness.len() == edges && sharpness.len() != lengths.len();
         let (mut start, mut edge) = (0_usize, 0);
         for (chain, length) in lengths.iter().enumerate() {
-            let own = points.get(start..start.saturating_add(*length as usize)).unwrap_or_default();
+            let own = points.get(start..start.saturating_add(*length)).unwrap_or_default();
             for pair in own.windows(2) {
                 let value = sharpness.get(if per_edge { edge } else { chain }).copied().unwrap_or(0.0);
-                self.edges.insert(ends(pair[0] as usize, pair[1] as usize), value);
+                self.edges.insert(ends(pair[0], pair[1]), value);
                 edge += 1;
             }
-            start = start.saturating_add(*length as usize);
+            start = start.saturating_add(*length);
         }
     }
 }
@@ -281,7 +280,7 @@ mod tests {
         let sides = 4000;
         let cage = Polygons { counts: vec![sides], indices: (0..sides).collect(), uvs: Vec::new() };
         let mut creases = Creases::default();
-        creases.add_chains(&[0.0, 1.0], &[1e30, 1e30], &[1.0, 1.0]);
+        creases.add_chains(&[0, 1], &[usize::MAX, usize::MAX], &[1.0, 1.0]);
         assert_eq!(Subdivision::new(&cage, sides, &creases).unwrap().num_levels(), 0);
     }
 
@@ -343,7 +342,7 @@ mod tests {
         let (cage, points) = cube();
         let top = |sharpness: f64| {
             let mut creases = Creases::default();
-            creases.add_chains(&[2.0, 6.0, 7.0, 3.0, 2.0], &[5.0], &[sharpness]);
+            creases.add_chains(&[2, 6, 7, 3, 2], &[5], &[sharpness]);
             let (_, fine) = refined(&cage, &points, &creases);
             fine.iter().map(|p| p.x.abs()).fold(0.0, f64::max)
         };

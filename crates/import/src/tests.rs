@@ -91,7 +91,7 @@ fn units_axes_material_camera_and_frames_of_a_text_layer_are_imported() {
         "color = [0.7354, 0.5371, 1]",
         "roughness_look = 0.3",
         "metallic = 1",
-        "frame = \"41.66667 ms\"",
+        "frames = 47\nfps = 24 ",
         "position = \"0 1000 0 mm\"",
         "fov = \"28.07249 deg\"",
         "40 mm wide, 60 mm high, 20 mm deep",
@@ -382,15 +382,22 @@ fn devices_and_folders_are_not_models_i2() {
 fn the_appearance_of_obj_and_gltf_materials_becomes_the_look_and_the_rest_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    fs::write(place("a.mtl"), "newmtl red\nKd 1 0.2140 0\nPr 0.4\nPm 0.25\nmap_Bump bumps.png\nmap_Kd gone.png\n")
-        .unwrap();
+    fs::write(
+        place("a.mtl"),
+        "newmtl red\nKd 1 0.2140 0\nPr 0.4\nPm 0.25\nmap_Bump bumps.png\nmap_Ke glow.png\nmap_Kd gone.png\n",
+    )
+    .unwrap();
     fs::write(place("a.obj"), "mtllib a.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
     let done = import_model(&place("a.obj"), &place("obj.toml"), false).unwrap();
     let text = fs::read_to_string(&done.scene).unwrap();
     for line in ["color = [1, 0.5, 0]", "roughness_look = 0.4", "metallic = 0.25"] {
         assert!(text.contains(line), "no {line:?} in\n{text}");
     }
-    for line in ["material red: its bump map was not imported", "material red: the image gone.png was not found"] {
+    for line in [
+        "material red: its map of emitted light was not imported",
+        "material red: the image bumps.png was not found",
+        "material red: the image gone.png was not found",
+    ] {
         assert!(done.notices.iter().any(|notice| notice == line), "{:?}", done.notices);
     }
 
@@ -477,6 +484,20 @@ fn animations_of_gltf_files_become_motion_and_deformation() {
     assert_eq!(morphing.matches("flap.deform.").count(), 13, "{morphing}");
     let expected = glam::DVec3::new(1.0, 0.0, 0.5);
     assert!((last_corner("morphing") - expected).length() < 1e-6, "{}", last_corner("morphing"));
+    // Morphed though nothing animates its weight.
+    let more = (r#", "weights": [0.5]"#, r#", "targets": [{"POSITION": 3}]"#);
+    let (text, bytes) = animated_gltf("translation", "VEC3", &[0.0; 6], more);
+    import("resting", (text, bytes));
+    let resting = sessile_geometry::files::read_mesh(&folder.path().join("resting.toml.files/flap.ply")).unwrap();
+    assert!((resting.positions[1] - expected).length() < 1e-6, "{}", resting.positions[1]);
+    // The first key differs from the node's own transform, which mirrors it.
+    let node = (r#", "translation": [5, 0, 0], "scale": [1, 1, -1]"#, "");
+    import("shifted", animated_gltf("translation", "VEC3", &[0.0, 0.1, 0.0, 0.0, 0.3, 0.0], node));
+    let text = fs::read_to_string(folder.path().join("shifted.toml")).unwrap();
+    let shifted = sessile_geometry::files::read_mesh(&folder.path().join("shifted.toml.files/flap.ply")).unwrap();
+    let [a, b, c] = shifted.corners(0);
+    assert!(text.contains("move = \"0 100 0 mm\"") && text.contains("move = \"0 200 0 mm\""), "{text}");
+    assert!(a.length() < 1e-6 && (b - a).cross(c - a).dot(glam::DVec3::NEG_Z) > 0.9, "{shifted:?}");
     // A skin with one joint, the animated node itself: the vertices follow the joint.
     let (text, bytes) = animated_gltf("translation", "VEC3", &[0.0, 0.0, 0.0, 0.0, 0.3, 0.0], (r#", "skin": 0"#, ""));
     let text = text
@@ -486,4 +507,107 @@ fn animations_of_gltf_files_become_motion_and_deformation() {
     assert_eq!(skinned.matches("flap.deform.").count(), 13, "{skinned}");
     let expected = glam::DVec3::new(1.0, 0.3, 0.0);
     assert!((last_corner("skinned") - expected).length() < 1e-6, "{}", last_corner("skinned"));
+    skins_mirror_by_their_joints(&folder.path().join("skinned.gltf"));
+}
+
+/// A joint that mirrors reverses the triangles; the transform of the mesh's own node does not.
+fn skins_mirror_by_their_joints(file: &Path) {
+    let mut gltf: serde_json::Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    gltf["scenes"][0]["nodes"] = serde_json::json!([0, 1]);
+    gltf["nodes"].as_array_mut().unwrap().push(serde_json::json!({}));
+    gltf["skins"][0]["joints"] = serde_json::json!([1]);
+    for (mesh, joint, faces) in [(1, 1, 1.0), (-1, 1, 1.0), (1, -1, -1.0), (-1, -1, -1.0)] {
+        gltf["nodes"][0]["scale"] = serde_json::json!([1, 1, mesh]);
+        gltf["nodes"][1]["scale"] = serde_json::json!([1, 1, joint]);
+        fs::write(file, gltf.to_string()).unwrap();
+        let done = import_model(file, &file.with_extension("toml"), true).unwrap();
+        let mesh_file = done.scene.with_file_name("skinned.toml.files/flap.ply");
+        let [a, b, c] = sessile_geometry::files::read_mesh(&mesh_file).unwrap().corners(0);
+        assert_eq!((b - a).cross(c - a).z.signum(), faces, "{mesh} {joint}");
+    }
+}
+
+/// As gltfpack writes them: the mesh in a node without a name, texture coordinates of 16 bits that
+/// an offset and a scale bring to the image.
+#[test]
+fn quantized_gltf_files_keep_names_and_texture_coordinates() {
+    let folder = tempfile::tempdir().unwrap();
+    let shorts: Vec<u16> = vec![0, 0, 0, 0, 65535, 0, 0, 0, 0, 65535, 0, 0];
+    let uvs: Vec<u16> = vec![0, 0, 100, 0, 0, 200];
+    let bytes: Vec<u8> = shorts.iter().chain(&uvs).flat_map(|x| x.to_le_bytes()).collect();
+    fs::write(folder.path().join("q.bin"), &bytes).unwrap();
+    fs::write(folder.path().join("q.png"), b"only its name matters here").unwrap();
+    let gltf = serde_json::json!({
+        "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }],
+        "extensionsRequired": ["KHR_mesh_quantization", "KHR_texture_transform"],
+        "nodes": [{ "name": "Tile", "children": [1] }, { "mesh": 0, "scale": [0.5, 0.5, 0.5] }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0, "TEXCOORD_0": 1 }, "material": 0 }] }],
+        "materials": [{ "name": "clay", "pbrMetallicRoughness": { "baseColorTexture": { "index": 0,
+            "extensions": { "KHR_texture_transform": { "offset": [0.25, 0.5], "scale": [0.01, 0.0025] } } } } }],
+        "textures": [{ "source": 0 }], "images": [{ "uri": "q.png" }],
+        "accessors": [
+            { "bufferView": 0, "componentType": 5123, "normalized": true, "count": 3, "type": "VEC3" },
+            { "bufferView": 1, "componentType": 5123, "count": 3, "type": "VEC2" }
+        ],
+        "bufferViews": [{ "buffer": 0, "byteLength": 24, "byteStride": 8 },
+            { "buffer": 0, "byteOffset": 24, "byteLength": 12 }],
+        "buffers": [{ "byteLength": 36, "uri": "q.bin" }]
+    });
+    let file = folder.path().join("q.gltf");
+    fs::write(&file, gltf.to_string()).unwrap();
+    let done = import_model(&file, &file.with_extension("toml"), false).unwrap();
+    assert_eq!((done.boxes[0].0.as_str(), &done.notices), ("Tile", &Vec::new()));
+    let mesh = sessile_geometry::files::read_mesh(&folder.path().join("q.toml.files/Tile.ply")).unwrap();
+    assert!((mesh.positions[1] - glam::DVec3::X * 0.5).length() < 1e-6, "{mesh:?}");
+    let expected = [[0.25, 0.5], [1.25, 0.5], [0.25, 0.0]].map(glam::DVec2::from_array);
+    let far = mesh.corner_uvs[0].iter().zip(expected).map(|(uv, e)| uv.distance(e)).fold(0.0, f64::max);
+    assert!(far < 1e-6, "{:?}", mesh.corner_uvs);
+}
+
+/// Invisible meshes, proxies and guides are left out with a line; one that blinks is imported.
+#[test]
+fn what_a_layer_hides_is_left_out() {
+    let sheet = |name: &str, more: &str| {
+        format!(
+            "def Mesh \"{name}\" {{ {more}\n uniform token subdivisionScheme = \"none\"\n int[] faceVertexCounts = [3]\n \
+             int[] faceVertexIndices = [0, 1, 2]\n point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]\n }}\n"
+        )
+    };
+    let layer = format!(
+        "#usda 1.0\n( metersPerUnit = 1 )\ndef Xform \"Old\"\n{{\n token visibility = \"invisible\"\n {}}}\n{}{}{}",
+        sheet("Inner", ""),
+        sheet("Rough", "uniform token purpose = \"proxy\""),
+        sheet("Blink", "token visibility.timeSamples = { 1: \"invisible\", 2: \"inherited\" }"),
+        sheet("Seen", "uniform token purpose = \"render\"\n token visibility = \"inherited\"")
+    );
+    let (done, _) = imported("a.usda", layer.as_bytes()).unwrap();
+    let names: Vec<&str> = done.boxes.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Blink", "Seen"]);
+    let line = "not imported: Old, Rough; they are invisible, proxies or guides";
+    assert!(done.notices.iter().any(|notice| notice == line), "{:?}", done.notices);
+}
+
+/// A mesh beside another object below its transform has the transform's name, not the mesh's own;
+/// `!resetXformStack!` leaves the parents' transforms out; negative indices skip the mesh.
+#[test]
+fn transforms_of_a_layer_name_their_meshes_and_may_ignore_their_parents() {
+    let mesh = |name: &str, corners: &str| {
+        format!(
+            "def Mesh \"{name}\" {{ uniform token subdivisionScheme = \"none\"\n int[] faceVertexCounts = [3]\n \
+             int[] faceVertexIndices = [{corners}]\n point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]\n }}\n"
+        )
+    };
+    let layer = format!(
+        "#usda 1.0\n( metersPerUnit = 1 )\ndef Xform \"Table\"\n{{\n double3 xformOp:translate = (5, 0, 0)\n \
+         uniform token[] xformOpOrder = [\"xformOp:translate\"]\n {}def Xform \"Cup\"\n {{\n \
+         double3 xformOp:translate = (0, 2, 0)\n \
+         uniform token[] xformOpOrder = [\"!resetXformStack!\", \"xformOp:translate\"]\n {}}}\n}}\ndef Xform \"Bad\" {{\n {}}}\n",
+        mesh("Cube.001", "0, 1, 2"),
+        mesh("Cylinder", "0, 1, 2"),
+        mesh("Sheet", "0, -1, 2")
+    );
+    let (done, _) = imported("a.usda", layer.as_bytes()).unwrap();
+    let named: Vec<(&str, [f64; 3])> = done.boxes.iter().map(|(name, [low, _])| (name.as_str(), *low)).collect();
+    assert_eq!(named, [("Table", [5.0, 0.0, 0.0]), ("Cup", [0.0, 2.0, 0.0])]);
+    assert!(done.notices.iter().any(|l| l == "mesh Bad was skipped: an index is out of range"), "{:?}", done.notices);
 }

@@ -21,7 +21,7 @@ use std::path::Path;
 use glam::{DMat4, DVec3, DVec4};
 
 use self::mesh::faces_by_material;
-use self::transform::{local_transform, local_transform_at};
+use self::transform::{local_transform, local_transform_at, resets_transform};
 use crate::error::ImportError;
 use crate::mesh_over_time::MeshOverTime;
 use crate::model::{Model, ModelImage, ModelMaterial, NO_MATERIAL, image_beside};
@@ -93,7 +93,10 @@ fn model_of(layer: &UsdLayer, images: &Images<'_>) -> Model {
     for prim in &layer.prims {
         importer.visit(prim, &mut Vec::new(), base, None, None);
     }
-    let Importer { mut model, mut skipped, without_scheme, .. } = importer;
+    let Importer { mut model, mut skipped, hidden, without_scheme, .. } = importer;
+    if !hidden.is_empty() {
+        model.notices.push(format!("not imported: {}; they are invisible, proxies or guides", hidden.join(", ")));
+    }
     model.frames = frames;
     if !without_scheme.is_empty() {
         model.notices.push(format!(
@@ -120,6 +123,8 @@ struct Importer {
     materials: BTreeMap<String, String>,
     /// Prims that cannot be imported.
     skipped: Vec<String>,
+    /// Prims with meshes that images do not show.
+    hidden: Vec<String>,
     /// Meshes that do not state whether they are subdivision surfaces.
     without_scheme: Vec<String>,
     /// Number of meshes so far.
@@ -143,16 +148,23 @@ impl Importer {
     }
 
     /// Imports a prim and its children. `bound` is the material inherited from its parent,
-    /// `only_child_of` the name of a parent transform that has no other child.
+    /// `only_shape_of` the name of a parent transform that has no other shape.
     fn visit<'a>(
         &mut self,
         prim: &'a UsdPrim,
         parents: &mut Vec<&'a UsdPrim>,
         parent: DMat4,
         bound: Option<&str>,
-        only_child_of: Option<&str>,
+        only_shape_of: Option<&str>,
     ) {
+        if is_hidden(prim) {
+            if has_mesh(prim) {
+                self.hidden.push(prim.name.clone());
+            }
+            return;
+        }
         parents.push(prim);
+        let parent = if resets_transform(prim) { self.base } else { parent };
         let world_from_prim = parent * local_transform(prim);
         let own = prim.text("material:binding").and_then(|path| self.materials.get(path)).cloned();
         let bound = own.as_deref().or(bound);
@@ -162,7 +174,7 @@ impl Importer {
         match prim.kind.as_str() {
             // Programs write an object as a mesh in a transform of its own; the transform has the
             // object's name.
-            "Mesh" => self.add_mesh(prim, parents, only_child_of.unwrap_or(&prim.name), world_from_prim, bound),
+            "Mesh" => self.add_mesh(prim, parents, only_shape_of.unwrap_or(&prim.name), world_from_prim, bound),
             "Camera" => {
                 let focal = prim.number("focalLength").unwrap_or(FOCAL_LENGTH);
                 let aperture = prim.number("verticalAperture").unwrap_or(VERTICAL_APERTURE);
@@ -172,7 +184,7 @@ impl Importer {
                         format!("the lens of the camera {} changes over time; its first state was taken", prim.name);
                     self.model.notices.push(line);
                 }
-                let name = only_child_of.unwrap_or(&prim.name);
+                let name = only_shape_of.unwrap_or(&prim.name);
                 let poses = self.poses(parents, world_from_prim);
                 self.model.set_first_camera(name, &poses, 2.0 * (0.5 * aperture / focal).atan());
             }
@@ -182,9 +194,10 @@ impl Importer {
             }
             _ => {}
         }
+        let shapes = prim.children.iter().filter(|child| matches!(child.kind.as_str(), "Mesh" | "Camera")).count();
+        let names_its_shape = prim.kind == "Xform" && shapes == 1;
         for child in &prim.children {
-            let only_child = prim.kind == "Xform" && prim.children.len() == 1;
-            self.visit(child, parents, world_from_prim, bound, only_child.then_some(prim.name.as_str()));
+            self.visit(child, parents, world_from_prim, bound, names_its_shape.then_some(prim.name.as_str()));
         }
         parents.pop();
     }
@@ -202,8 +215,11 @@ impl Importer {
         }
         let pose = |k: u32| {
             let time = first + f64::from(k);
-            let world = parents.iter().fold(self.base, |world, prim| world * local_transform_at(prim, time));
-            (f64::from(k) / fps, world)
+            let placed = |above: DMat4, prim: &&UsdPrim| {
+                let parent = if resets_transform(prim) { self.base } else { above };
+                parent * local_transform_at(prim, time)
+            };
+            (f64::from(k) / fps, parents.iter().fold(self.base, placed))
         };
         (0..=count as u32).map(pose).collect()
     }
@@ -263,6 +279,16 @@ impl Importer {
         let object = self.objects;
         MeshOverTime { name, object, polygons, points, poses, faces, creases }.add_to(&mut self.model);
     }
+}
+
+/// Whether a prim and its children are not in images: invisible all the time, or a stand-in.
+fn is_hidden(prim: &UsdPrim) -> bool {
+    let blinks = prim.animated.iter().any(|name| name == "visibility");
+    (prim.text("visibility") == Some("invisible") && !blinks) || matches!(prim.text("purpose"), Some("proxy" | "guide"))
+}
+
+fn has_mesh(prim: &UsdPrim) -> bool {
+    prim.kind == "Mesh" || prim.children.iter().any(has_mesh)
 }
 
 /// The points of a mesh at a time code, linear between samples.
@@ -325,6 +351,14 @@ fn read_material(prim: &UsdPrim, package: &Images<'_>, notices: &mut Vec<String>
             notices.push(format!("material {}: its {what} come from a shader that was not imported", prim.name));
             continue;
         };
+        let reverses = |k: usize| shader.numbers("inputs:scale").get(k).is_some_and(|factor| *factor < 0.0);
+        if what == "normals" && (reverses(0) || reverses(1)) {
+            notices.push(format!(
+                "material {}: its normal map is read with a reversed channel, which was not imported: reverse red or \
+                 green (a DirectX map) in the image",
+                prim.name
+            ));
+        }
         match package.find(file) {
             Ok(image) => *slot = Some(image),
             Err(problem) => notices.push(format!("material {}: {problem}", prim.name)),

@@ -182,7 +182,7 @@ fn a_sequence_is_imported_and_the_volume_model_refuses_it() {
     let command = |more: &[&'static str]| [&["import"][..], &files, &["--as", "sheet.toml"], more].concat();
     scratch.run(&command(&["--fps", "50"])).expect_code(0);
     let text = std::fs::read_to_string(scratch.path("sheet.toml")).unwrap();
-    assert!(text.contains("duration = \"40 ms\"") && text.contains("{ at = \"40 ms\""), "{text}");
+    assert!(text.contains("frames = 2\nfps = 50 ") && text.contains("{ at = \"40 ms\""), "{text}");
     for model in ["droplet", "surface"] {
         scratch.run(&["check", "sheet.toml", "--model", model]).expect_code(0);
     }

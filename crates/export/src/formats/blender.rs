@@ -98,6 +98,8 @@ fn solid_settings(job: &Job<'_>, materials: &ExportMaterials) -> Result<Vec<Valu
             "name": solid.name,
             "color": solid.color.to_array(),
             "texture": solid.texture,
+            "normal_map": solid.normal_map,
+            "repeats": solid.repeats,
             "roughness": solid.roughness(),
             "metallic": solid.metallic,
             "coat": solid.coat,

@@ -203,18 +203,32 @@ fn solid_material(material: &SolidMaterial, wet: Option<&str>) -> String {
     }
     let dry = opaque(material, material.color, material.alpha, material.coat);
     let Some(mask) = wet.filter(|_| !material.is_metal()) else {
+        let dry = with_relief(material, dry);
         return format!("\n    <bsdf type=\"twosided\" id=\"{id}\">\n        {dry}\n    </bsdf>\n");
     };
     let mask = xml::text(mask);
     let film_index = material.coat.unwrap_or(FILM_INDEX).max(FILM_INDEX);
     let film = opaque(material, material.wet_color(), FILM_ALPHA.min(material.alpha), Some(film_index));
-    format!(
-        "\n    <bsdf type=\"twosided\" id=\"{id}\">\n        <bsdf type=\"blendbsdf\">\n            \
+    let blend = format!(
+        "<bsdf type=\"blendbsdf\">\n            \
          <texture name=\"weight\" type=\"bitmap\">\n                \
          <string name=\"filename\" value=\"{mask}\"/>\n                \
          <boolean name=\"raw\" value=\"true\"/>\n                \
          <string name=\"wrap_mode\" value=\"clamp\"/>\n            \
-         </texture>\n            {dry}\n            {film}\n        </bsdf>\n    </bsdf>\n"
+         </texture>\n            {dry}\n            {film}\n        </bsdf>"
+    );
+    let blend = with_relief(material, blend);
+    format!("\n    <bsdf type=\"twosided\" id=\"{id}\">\n        {blend}\n    </bsdf>\n")
+}
+
+/// A material with the relief of the solid's normal map.
+fn with_relief(material: &SolidMaterial, bsdf: String) -> String {
+    let Some(file) = &material.normal_map else { return bsdf };
+    let file = xml::text(file);
+    format!(
+        "<bsdf type=\"normalmap\">\n            <texture name=\"normalmap\" type=\"bitmap\">\n                \
+         <string name=\"filename\" value=\"{file}\"/>\n                \
+         <boolean name=\"raw\" value=\"true\"/>\n            </texture>\n            {bsdf}\n        </bsdf>"
     )
 }
 

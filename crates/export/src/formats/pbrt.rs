@@ -138,12 +138,16 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
         Some(_) => format!("\"texture reflectance\" {name}"),
         None => rgb("reflectance", material.color),
     };
+    let relief = material
+        .normal_map
+        .as_ref()
+        .map_or(String::new(), |file| format!(" \"string normalmap\" {}", pbrt::string(file)));
     let conductor = |alpha: f32| {
-        format!("\"conductor\" {} \"float roughness\" {alpha} \"bool remaproughness\" false", color_input())
+        format!("\"conductor\" {} \"float roughness\" {alpha} \"bool remaproughness\" false{relief}", color_input())
     };
     let opaque = |alpha: f32, coat: Option<f32>| {
-        if material.is_metal() {
-            conductor(alpha)
+        let base = if material.is_metal() {
+            return conductor(alpha);
         } else if let Some(index) = coat {
             format!(
                 "\"coateddiffuse\" {} \"float roughness\" {alpha} \"bool remaproughness\" false \"float eta\" {index}",
@@ -157,7 +161,8 @@ fn solid(material: &SolidMaterial, file: &str, wet: Option<&str>) -> String {
             )
         } else {
             format!("\"diffuse\" {}", color_input())
-        }
+        };
+        base + &relief
     };
     // In a named material the type is a parameter.
     let named = |description: &str| description.replacen('"', "\"string type\" \"", 1);

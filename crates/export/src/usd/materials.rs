@@ -53,15 +53,27 @@ impl Layer<'_> {
         let mut material = Prim::new(file, &solid.name, "Material");
         material.connect(file, "outputs:surface", "token", &format!("{path}/Preview.outputs:surface"))?;
         let mut preview = shader(file, "Preview", "UsdPreviewSurface");
+        let wrap = if solid.repeats { "repeat" } else { "clamp" };
         if let Some(texture) = &solid.texture {
             let asset = file.asset(&format!("./{}/{texture}", self.folder));
-            let mut image = texture_reader(file, "Color", &path, &[("default", asset)], "sRGB")?;
+            let mut image = texture_reader(file, "Color", &path, &[("default", asset)], ["sRGB", wrap])?;
             image.attribute(file, "outputs:rgb", "float3", &[]);
             material.child(image);
             preview.connect(file, "inputs:diffuseColor", "color3f", &format!("{path}/Color.outputs:rgb"))?;
         } else {
             let color = file.vec3f(solid.color.to_array())?;
             preview.value(file, "inputs:diffuseColor", "color3f", color);
+        }
+        if let Some(map) = &solid.normal_map {
+            let asset = file.asset(&format!("./{}/{map}", self.folder));
+            let mut image = texture_reader(file, "Normals", &path, &[("default", asset)], ["raw", wrap])?;
+            for (name, value) in [("inputs:scale", 2.0), ("inputs:bias", -1.0)] {
+                let value = file.vec4f_splat(value)?;
+                image.value(file, name, "float4", value);
+            }
+            image.attribute(file, "outputs:rgb", "float3", &[]);
+            material.child(image);
+            preview.connect(file, "inputs:normal", "normal3f", &format!("{path}/Normals.outputs:rgb"))?;
         }
         let dry = solid.roughness();
         let mut numbers = vec![
@@ -74,7 +86,7 @@ impl Layer<'_> {
         } else {
             let samples = file.samples(times, &wet)?;
             let fields = [("default", wet[0]), ("timeSamples", samples)];
-            let mut image = texture_reader(file, "Wetness", &path, &fields, "raw")?;
+            let mut image = texture_reader(file, "Wetness", &path, &fields, ["raw", "clamp"])?;
             for (name, value) in [("inputs:scale", solid.wet_roughness() - dry), ("inputs:bias", dry)] {
                 let value = file.vec4f_splat(value)?;
                 image.value(file, name, "float4", value);
@@ -88,7 +100,7 @@ impl Layer<'_> {
             preview.value(file, name, "float", value);
         }
         preview.attribute(file, "outputs:surface", "token", &[]);
-        if solid.texture.is_some() || !wet.is_empty() {
+        if solid.texture.is_some() || solid.normal_map.is_some() || !wet.is_empty() {
             let mut reader = shader(file, "Coordinates", "UsdPrimvarReader_float2");
             let st = file.string("st");
             reader.value(file, "inputs:varname", "string", st);
@@ -128,20 +140,21 @@ fn shader(file: &mut Crate, name: &str, id: &str) -> Prim {
     prim
 }
 
-/// Starts a prim that reads an image at the texture coordinates.
+/// Starts a prim that reads an image of a color space at the texture coordinates; `wrap` says what
+/// is beyond 0 to 1.
 fn texture_reader(
     file: &mut Crate,
     name: &str,
     material: &str,
     image: &[(&'static str, Value)],
-    space: &str,
+    [space, wrap]: [&str; 2],
 ) -> Result<Prim, ExportError> {
     let mut prim = shader(file, name, "UsdUVTexture");
     prim.attribute(file, "inputs:file", "asset", image);
     prim.connect(file, "inputs:st", "float2", &format!("{material}/Coordinates.outputs:result"))?;
-    let (clamp, space) = (file.token("clamp"), file.token(space));
-    prim.value(file, "inputs:wrapS", "token", clamp);
-    prim.value(file, "inputs:wrapT", "token", clamp);
+    let (wrap, space) = (file.token(wrap), file.token(space));
+    prim.value(file, "inputs:wrapS", "token", wrap);
+    prim.value(file, "inputs:wrapT", "token", wrap);
     prim.value(file, "inputs:sourceColorSpace", "token", space);
     Ok(prim)
 }

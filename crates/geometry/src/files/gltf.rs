@@ -3,8 +3,9 @@
 //!
 //! A reader of its own: a mesh needs little of the format, and every offset is checked against the
 //! buffer before use. Buffers may be the binary chunk, `data:` URIs or files beside the document.
-//! Lines and points are skipped. [`gltf_motion`] samples animations, morph targets and skins; the
-//! scene itself has their rest state. Sparse vertices and compressed geometry are errors.
+//! Lines and points are skipped. [`parse_gltf`] places the nodes as animations do at a time, and
+//! [`gltf_motion`] samples animations, morph targets and skins; a mesh file on its own has the rest
+//! state. Sparse vertices and compressed geometry are errors.
 
 mod accessor;
 mod animation;
@@ -50,11 +51,11 @@ pub struct GltfPrimitive {
     pub mesh: TriMesh,
 }
 
-/// Reads a glTF file with its nodes and primitives kept apart. `resources` fetches external
-/// buffers.
-pub fn parse_gltf(bytes: &[u8], resources: &Resources<'_>) -> Result<GltfScene, MeshFileError> {
+/// Reads a glTF file with its nodes and primitives kept apart, at a time of its animations (in s).
+/// `resources` fetches external buffers.
+pub fn parse_gltf(bytes: &[u8], resources: &Resources<'_>, time: f64) -> Result<GltfScene, MeshFileError> {
     let mut scene = GltfScene::default();
-    for_each_primitive(bytes, resources, &mut scene.nodes, |placed, accessors| {
+    for_each_primitive(bytes, resources, Some(time), &mut scene.nodes, |placed, accessors| {
         let mut mesh = MeshBuilder::default();
         mesh.add(placed, &mut Vec::new(), accessors)?;
         scene.primitives.push(GltfPrimitive { node: placed.node, primitive: placed.index, mesh: mesh.mesh });
@@ -94,7 +95,7 @@ pub(super) fn parse(bytes: &[u8], resources: &Resources<'_>) -> Result<TriMesh, 
     // Primitives of one mesh often share their vertices.
     let mut shared = Vec::new();
     let mut node = None;
-    for_each_primitive(bytes, resources, &mut Vec::new(), |placed, accessors| {
+    for_each_primitive(bytes, resources, None, &mut Vec::new(), |placed, accessors| {
         if node.replace(placed.node) != Some(placed.node) {
             shared.clear();
         }
@@ -111,6 +112,8 @@ struct PlacedPrimitive<'a> {
     node: usize,
     index: usize,
     world_from_node: DMat4,
+    /// Whether it is mirrored, by its node or, if it has a skin, by the joints.
+    is_mirrored: bool,
 }
 
 impl PlacedPrimitive<'_> {
@@ -119,15 +122,17 @@ impl PlacedPrimitive<'_> {
     }
 }
 
-/// Calls `take` for every triangle primitive of the default scene; points and lines are skipped.
+/// Calls `take` for every triangle primitive of the default scene, at rest or at a time of the
+/// animations (in s); points and lines are skipped.
 fn for_each_primitive(
     bytes: &[u8],
     resources: &Resources<'_>,
+    time: Option<f64>,
     nodes: &mut Vec<(usize, DMat4)>,
     mut take: impl FnMut(&PlacedPrimitive<'_>, &Accessors<'_>) -> Result<(), ParseError>,
 ) -> Result<(), ParseError> {
     let container = document::open(bytes)?;
-    let document: Document = container.document()?;
+    let mut document: Document = container.document()?;
     for extension in &document.extensions_required {
         if GEOMETRY_EXTENSIONS.contains(&extension.as_str()) {
             let what = format!("the extension {extension}");
@@ -136,16 +141,23 @@ fn for_each_primitive(
         }
     }
     let buffers = document::load_buffers(&document, container.binary, resources)?;
+    if let Some(time) = time {
+        animation::apply(&mut document, &buffers, time)?;
+    }
     let accessors = Accessors { document: &document, buffers: &buffers };
     *nodes = placed_nodes(&document)?;
     for &(node, world_from_node) in &*nodes {
         let Some(mesh) = document.nodes[node].mesh else { continue };
+        let is_mirrored = match document.nodes[node].skin {
+            Some(skin) => animation::mirrors(skin, nodes, &accessors)?,
+            None => world_from_node.determinant() < 0.0,
+        };
         let Some(mesh) = document.meshes.get(mesh) else {
             return Err(out_of_range(format!("nodes[{node}].mesh"), "mesh", mesh, document.meshes.len()));
         };
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             if let (4..=6, Some(position)) = (primitive.mode, primitive.attributes.position) {
-                take(&PlacedPrimitive { primitive, position, node, index, world_from_node }, &accessors)?;
+                take(&PlacedPrimitive { primitive, position, node, index, world_from_node, is_mirrored }, &accessors)?;
             }
         }
     }
@@ -250,7 +262,7 @@ impl MeshBuilder {
         if !self.mesh.corner_uvs.is_empty() {
             self.mesh.corner_uvs.resize(self.mesh.triangles.len(), [glam::DVec2::ZERO; 3]);
         }
-        if placed.world_from_node.determinant() < 0.0 {
+        if placed.is_mirrored {
             self.reverse_winding(first);
         }
         if self.mesh.triangles.len() > MAX_ELEMENTS {

@@ -1,6 +1,8 @@
 //! Objects, properties and time samplings of an Alembic archive (format of the Alembic library,
 //! `AbcCoreOgawa`).
 
+use std::cell::Cell;
+
 use super::ogawa::{Cursor, Group, Ogawa, Parsed};
 
 /// Bytes of the hashes behind the headers of an object's children.
@@ -12,9 +14,6 @@ const KEY: usize = 16;
 /// Index of metadata that are written in place.
 const IN_PLACE: usize = 0xff;
 
-/// Most values that a sample may have.
-const MAX_VALUES: usize = 1 << 28;
-
 /// An archive.
 pub struct Archive<'a> {
     file: Ogawa<'a>,
@@ -22,6 +21,8 @@ pub struct Archive<'a> {
     /// Time samplings, to which properties refer by index.
     pub samplings: Vec<TimeSampling>,
     root: Group,
+    /// Numbers that may still be read.
+    numbers_left: Cell<usize>,
 }
 
 /// Times of the samples of properties.
@@ -86,8 +87,8 @@ impl TimeSampling {
 }
 
 impl<'a> Archive<'a> {
-    /// Opens an archive.
-    pub fn open(bytes: &'a [u8]) -> Parsed<Self> {
+    /// Opens an archive of which at most `max_numbers` are read, each time that they are.
+    pub fn open(bytes: &'a [u8], max_numbers: usize) -> Parsed<Self> {
         let (file, top) = Ogawa::open(bytes)?;
         let root = file.group(top, 2)?;
         let mut samplings = Vec::new();
@@ -107,7 +108,7 @@ impl<'a> Archive<'a> {
             let length = cursor.integer(1)?;
             metadata.push(cursor.text(length)?);
         }
-        Ok(Self { file, metadata, samplings, root })
+        Ok(Self { file, metadata, samplings, root, numbers_left: Cell::new(max_numbers) })
     }
 
     /// The object that contains all others.
@@ -213,6 +214,15 @@ impl<'a> Archive<'a> {
     /// The values of a sample as numbers; those of vectors one after another.
     pub fn numbers(&self, property: &Property, sample: usize) -> Parsed<Vec<f64>> {
         let bytes = self.bytes(property, sample)?;
+        let size = match property.pod {
+            0..=2 => 1,
+            3 | 4 => 2,
+            5 | 6 | 10 => 4,
+            _ => 8,
+        };
+        let left = self.numbers_left.get().checked_sub(bytes.len() / size);
+        let left = left.ok_or("it has too many numbers; simplify its meshes, or export fewer frames")?;
+        self.numbers_left.set(left);
         macro_rules! read {
             ($kind:ty, $convert:expr) => {
                 bytes
@@ -254,9 +264,6 @@ impl<'a> Archive<'a> {
             Kind::Array => 2 * stored,
         };
         let bytes = self.file.data(property.group, index)?;
-        if bytes.len() > MAX_VALUES {
-            return Err(format!("a sample of {} has {} bytes, more than {MAX_VALUES}", property.name, bytes.len()));
-        }
         // An empty sample has no key either.
         Ok(bytes.get(KEY..).unwrap_or_default())
     }

@@ -10,6 +10,10 @@ use crate::model::Part;
 
 const MOVING: &[u8] = include_bytes!("../../../../fuzz/corpus/alembic/moving");
 const DEFORMING: &[u8] = include_bytes!("../../../../fuzz/corpus/alembic/deforming");
+/// Two quads that share all of their data.
+const TWO: &[u8] = include_bytes!("../../../../fuzz/corpus/alembic/two_deforming");
+/// As `DEFORMING`, with −1 among the corners.
+const NEGATIVE: &[u8] = include_bytes!("../../../../fuzz/corpus/alembic/negative_index");
 const SUBDIVIDED: &[u8] = include_bytes!("../../../../fuzz/corpus/alembic/subdivided_and_camera");
 
 fn model(bytes: &[u8]) -> Model {
@@ -62,6 +66,29 @@ fn cages_are_subdivided_and_cameras_imported() {
     assert!(camera.motion.is_empty() && camera.eye.length() < 1e-6, "{camera:?}");
     assert!((camera.look_at - camera.eye).normalize().distance(DVec3::NEG_Y) < 1e-6, "{camera:?}");
     assert!((0.38..0.5).contains(&camera.fov), "{}", camera.fov);
+}
+
+/// Limits hold for the file: each quad has 4 points in 3 frames, which alone would be allowed.
+#[test]
+fn what_all_meshes_share_is_counted_for_each() {
+    let model = model_of(TWO, LIMITS).unwrap();
+    assert_eq!(model.parts.iter().map(|part| part.deform.len()).collect::<Vec<_>>(), [3, 3]);
+    let model = model_of(TWO, Limits { points: 23, ..LIMITS }).unwrap();
+    assert_eq!(model.parts.iter().map(|part| part.deform.len()).collect::<Vec<_>>(), [3, 0]);
+    assert!(model.notices.iter().any(|line| line.contains("of Quad0 its shape in the first")), "{:?}", model.notices);
+    // A number is a number, whatever its size in the file.
+    let needed = (0..).find(|numbers| model_of(TWO, Limits { numbers: *numbers, ..LIMITS }).is_ok()).unwrap();
+    let alone = (0..).find(|numbers| model_of(DEFORMING, Limits { numbers: *numbers, ..LIMITS }).is_ok()).unwrap();
+    // In bytes they would be more than 200.
+    assert_eq!((needed, (60..90).contains(&alone)), (2 * alone, true), "{needed} for two, {alone} for one");
+    let error = model_of(TWO, Limits { numbers: needed - 1, ..LIMITS }).err().unwrap();
+    assert!(error.contains("too many numbers"), "{error}");
+}
+
+#[test]
+fn negative_indices_are_errors() {
+    let error = read(Path::new("a.abc"), NEGATIVE).unwrap_err().to_string();
+    assert_eq!(error, "a.abc: a .faceIndices property has the negative number -1");
 }
 
 #[test]

@@ -151,6 +151,48 @@ fn images_of_a_layer_are_those_that_its_surface_is_connected_to() {
     assert!(done.notices.iter().any(|notice| notice == line), "{:?}", done.notices);
 }
 
+/// The same layer in binary form.
+#[test]
+fn images_of_a_binary_layer_are_those_of_the_text() {
+    let bytes = include_bytes!("../../../../fuzz/corpus/usd/binary_images");
+    let (_folder, done, scene) = kept("tile.usdc", bytes, &["images/bumps.png", "images/color.png"]);
+    assert_images(&scene);
+    assert_eq!(done.notices, ["material Clay: its map of roughness was not imported"]);
+}
+
+#[test]
+fn a_normal_map_with_a_reversed_channel_is_reported() {
+    let layer =
+        LAYER.replace("token inputs:source", "float4 inputs:scale = (2, -2, 2, 1)\n        token inputs:source");
+    let (_folder, done, _) = kept("tile.usda", layer.as_bytes(), &["images/bumps.png", "images/color.png"]);
+    let line = "material Clay: its normal map is read with a reversed channel";
+    assert!(done.notices.iter().any(|notice| notice.starts_with(line)), "{:?}", done.notices);
+}
+
+/// Gray for heights, bluish for normals, both under `map_Bump`.
+#[test]
+fn bump_maps_of_a_library_are_imported_where_they_have_normals() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let image = |rgb: [u8; 3]| {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, 2, 2);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.write_header().unwrap().write_image_data(&rgb.repeat(4)).unwrap();
+        bytes
+    };
+    fs::write(place("a.obj"), "mtllib a.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
+    fs::write(place("a.mtl"), "newmtl red\nmap_Bump -bm 1.0 my bumps.png\n").unwrap();
+    for (rgb, is_normal_map) in [([128, 190, 235], true), ([160, 160, 160], false), ([201, 201, 201], false)] {
+        fs::write(place("my bumps.png"), image(rgb)).unwrap();
+        let done = import_model(&place("a.obj"), &place("a.toml"), true).unwrap();
+        let scene = sessile_scene::parse_file(&done.scene, &[]).unwrap().scene;
+        assert_eq!(scene.solids[0].normal_map.is_some(), is_normal_map, "{rgb:?}");
+        let line = "material red: its bump map has heights, which are not imported";
+        assert_eq!(done.notices.iter().any(|notice| notice == line), !is_normal_map, "{:?}", done.notices);
+    }
+}
+
 #[test]
 fn a_package_is_imported_with_its_images() {
     let files = [("tile.usda", LAYER.as_bytes()), ("images/bumps.png", PICTURE), ("images/color.png", PICTURE)];

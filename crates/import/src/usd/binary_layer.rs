@@ -272,7 +272,8 @@ impl<'a> Reader<'a> {
             }
         }
         for (path, value, samples) in properties {
-            if let Some((prim, name)) = path.rsplit_once('.')
+            // Names of prims have no dots; that of a connection has one.
+            if let Some((prim, name)) = path.split_once('.')
                 && let Some((prim, _)) = prims.get_mut(prim)
             {
                 if value != UsdValue::Nothing {

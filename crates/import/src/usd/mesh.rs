@@ -24,8 +24,9 @@ pub fn points(numbers: &[f64]) -> Vec<DVec3> {
     numbers.as_chunks::<3>().0.iter().map(|p| DVec3::from_array(*p)).collect()
 }
 
+/// Indices or counts; negative ones become an index that no array has.
 fn integers(prim: &UsdPrim, name: &str) -> Vec<usize> {
-    prim.numbers(name).iter().map(|v| *v as usize).collect()
+    prim.numbers(name).iter().map(|v| if *v < 0.0 { usize::MAX } else { *v as usize }).collect()
 }
 
 /// Sharp features of a mesh that states that it is a subdivision surface; `None` for polygons.
@@ -33,9 +34,10 @@ pub fn creases(prim: &UsdPrim) -> Option<Creases> {
     prim.text("subdivisionScheme").filter(|scheme| matches!(*scheme, "catmullClark" | "loop"))?;
     let round_corners = prim.text("interpolateBoundary") == Some("edgeOnly");
     let mut creases = Creases { round_corners, ..Creases::default() };
-    creases.add_chains(prim.numbers("creaseIndices"), prim.numbers("creaseLengths"), prim.numbers("creaseSharpnesses"));
-    let corners = prim.numbers("cornerIndices").iter().map(|point| *point as usize);
-    creases.corners = corners.zip(prim.numbers("cornerSharpnesses").iter().copied()).collect();
+    let (points, lengths) = (integers(prim, "creaseIndices"), integers(prim, "creaseLengths"));
+    creases.add_chains(&points, &lengths, prim.numbers("creaseSharpnesses"));
+    creases.corners =
+        integers(prim, "cornerIndices").into_iter().zip(prim.numbers("cornerSharpnesses").iter().copied()).collect();
     Some(creases)
 }
 

@@ -20,6 +20,12 @@ pub fn local_transform_at(prim: &UsdPrim, time: f64) -> DMat4 {
     })
 }
 
+/// Whether the transforms of a prim's parents do not apply to it.
+pub fn resets_transform(prim: &UsdPrim) -> bool {
+    let order = prim.properties.get("xformOpOrder").map_or(&[][..], UsdValue::texts);
+    order.first().is_some_and(|name| name == "!resetXformStack!")
+}
+
 /// Linear between samples, number by number, and constant outside them, as USD reads them.
 fn interpolated(samples: &[(f64, Vec<f64>)], time: f64) -> Vec<f64> {
     let next = samples.partition_point(|(at, _)| *at <= time);

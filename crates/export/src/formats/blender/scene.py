@@ -69,11 +69,11 @@ def water():
     return material
 
 
-def image_node(material, path, data, sequence=None):
+def image_node(material, path, data, sequence=None, repeats=False):
     """Create an image node; `sequence` is (first frame, count) of numbered files."""
     node = material.node_tree.nodes.new("ShaderNodeTexImage")
     node.image = bpy.data.images.load(path, check_existing=True)
-    node.extension = "EXTEND"
+    node.extension = "REPEAT" if repeats else "EXTEND"
     if data:
         node.image.colorspace_settings.name = "Non-Color"
     if sequence:
@@ -98,9 +98,15 @@ def solid_material(solid):
         socket(shader, "IOR").default_value = solid["glass"] if solid["closed"] else 1.001
         return material
     socket(shader, "IOR").default_value = solid["coat"] or 1.0
+    if solid["normal_map"]:
+        relief = nodes.new("ShaderNodeNormalMap")
+        normals = image_node(material, os.path.join(FILES, solid["normal_map"]), True, repeats=solid["repeats"])
+        links.new(normals.outputs["Color"], relief.inputs["Color"])
+        links.new(relief.outputs[0], socket(shader, "Normal"))
     color = None
     if solid["texture"]:
-        color = image_node(material, os.path.join(FILES, solid["texture"]), False).outputs["Color"]
+        image = image_node(material, os.path.join(FILES, solid["texture"]), False, repeats=solid["repeats"])
+        color = image.outputs["Color"]
         links.new(color, socket(shader, "Base Color"))
     if solid["wet"] and solid["metallic"] < 1.0:
         mask = image_node(material, os.path.join(FILES, solid["wet"]["first"]), True, solid["wet"]["sequence"])

@@ -84,7 +84,7 @@ impl Document<'_> {
             }
             self.texture(materials, index, buffer)?;
             let states = self.wet_states(materials, index, buffer)?;
-            let mapped = material.texture.is_some() || !states.is_empty();
+            let mapped = material.texture.is_some() || material.normal_map.is_some() || !states.is_empty();
             let attributes = self.solid_attributes(mesh, mapped, buffer);
             let animation =
                 (solid.moves() && source.frames.len() > 1).then(|| self.pose_tracks(buffer, &source.poses(index)));
@@ -113,11 +113,17 @@ impl Document<'_> {
         json!({ "name": name, "mesh": mesh })
     }
 
-    /// Adds the texture of a solid, if it has one, to its material.
+    /// Adds texture and normal map of a solid, where it has them, to its material.
     fn texture(&mut self, materials: &ExportMaterials, solid: usize, buffer: &mut Buffer) -> Result<(), ExportError> {
-        let Some(png) = materials.texture_file(solid)? else { return Ok(()) };
-        let texture = self.image(&materials.solids[solid].name, &png, buffer);
-        self.materials[solid + 1]["pbrMetallicRoughness"]["baseColorTexture"] = json!({ "index": texture });
+        let name = &materials.solids[solid].name;
+        if let Some(png) = materials.texture_file(solid)? {
+            let texture = self.image(name, &png, buffer);
+            self.materials[solid + 1]["pbrMetallicRoughness"]["baseColorTexture"] = json!({ "index": texture });
+        }
+        if let Some(png) = materials.normal_map_file(solid)? {
+            let texture = self.image(&format!("{name} normals"), &png, buffer);
+            self.materials[solid + 1]["normalTexture"] = json!({ "index": texture });
+        }
         Ok(())
     }
 

@@ -11,6 +11,8 @@
 //! world transforms W_j, inverse bind matrices B_j and weights w_j (the glTF 2.0 specification,
 //! skins and animations).
 
+use std::borrow::Cow;
+
 use glam::{DMat4, DQuat, DVec3, DVec4};
 use sessile_numerics::math;
 
@@ -64,16 +66,47 @@ pub fn gltf_motion(bytes: &[u8], resources: &Resources<'_>, times: &[f64]) -> Re
     Ok(motion)
 }
 
-/// Primitives that have a skin or animated morph targets.
+/// Places the nodes as the animations do at a time (in s).
+pub(super) fn apply(document: &mut Document, buffers: &[Cow<'_, [u8]>], time: f64) -> Result<(), ParseError> {
+    for track in tracks(&Accessors { document, buffers })? {
+        track.apply(&mut document.nodes[track.node], time);
+    }
+    Ok(())
+}
+
+/// Whether the joints of a skin mirror its mesh; `poses` are the nodes' world transforms.
+pub(super) fn mirrors(skin: usize, poses: &[(usize, DMat4)], accessors: &Accessors<'_>) -> Result<bool, ParseError> {
+    let Some(skin) = accessors.document.skins.get(skin) else { return Ok(false) };
+    let Some(&(joint, bind)) = joints(skin, accessors)?.first() else { return Ok(false) };
+    Ok((pose_of(joint, poses) * bind).determinant() < 0.0)
+}
+
+/// World transform of a node; the identity for one that is not in the scene.
+fn pose_of(node: usize, poses: &[(usize, DMat4)]) -> DMat4 {
+    poses.iter().find(|(k, _)| *k == node).map_or(DMat4::IDENTITY, |(_, pose)| *pose)
+}
+
+/// Nodes of the joints of a skin, with their inverse bind matrices.
+fn joints(skin: &Skin, accessors: &Accessors<'_>) -> Result<Vec<(usize, DMat4)>, ParseError> {
+    let binds = match skin.inverse_bind_matrices {
+        Some(accessor) => accessors.numbers(accessor, "MAT4", 16)?,
+        None => Vec::new(),
+    };
+    let bind = |k: usize| binds.as_chunks::<16>().0.get(k).map_or(DMat4::IDENTITY, DMat4::from_cols_array);
+    Ok(skin.joints.iter().enumerate().map(|(k, joint)| (*joint, bind(k))).collect())
+}
+
+/// Primitives that have a skin, or morph targets that are animated or applied.
 fn deforming(document: &Document) -> Vec<GltfDeforming> {
     let channels = || document.animations.iter().flat_map(|animation| &animation.channels);
     let morphs = |node: usize| channels().any(|c| c.target.node == Some(node) && c.target.path == "weights");
     let mut found = Vec::new();
     for (index, node) in document.nodes.iter().enumerate() {
         let Some(mesh) = node.mesh.and_then(|mesh| document.meshes.get(mesh)) else { continue };
+        let applied = node.weights.iter().chain(&mesh.weights).any(|weight| *weight != 0.0);
         for (primitive, own) in mesh.primitives.iter().enumerate() {
             let is_drawn = (4..=6).contains(&own.mode) && own.attributes.position.is_some();
-            if is_drawn && (node.skin.is_some() || (morphs(index) && !own.targets.is_empty())) {
+            if is_drawn && (node.skin.is_some() || ((applied || morphs(index)) && !own.targets.is_empty())) {
                 found.push(GltfDeforming { node: index, primitive, positions: Vec::new() });
             }
         }
@@ -230,12 +263,7 @@ impl Shape {
         count: usize,
         accessors: &Accessors<'_>,
     ) -> Result<VertexSkin, ParseError> {
-        let binds = match skin.inverse_bind_matrices {
-            Some(accessor) => accessors.numbers(accessor, "MAT4", 16)?,
-            None => Vec::new(),
-        };
-        let bind = |k: usize| binds.as_chunks::<16>().0.get(k).map_or(DMat4::IDENTITY, DMat4::from_cols_array);
-        let joints = skin.joints.iter().enumerate().map(|(k, joint)| (*joint, bind(k))).collect();
+        let joints = joints(skin, accessors)?;
         let Some((indices, weights)) = attributes else {
             return Ok(VertexSkin { joints, vertices: vec![[(0, 0.0); 4]; count] });
         };
@@ -254,12 +282,11 @@ impl Shape {
         for (target, weight) in self.targets.iter().zip(weights) {
             local.iter_mut().zip(target).for_each(|(p, d)| *p += *d * *weight);
         }
-        let pose = |node: usize| poses.iter().find(|(k, _)| *k == node).map_or(DMat4::IDENTITY, |(_, pose)| *pose);
-        let own = pose(self.node);
         let Some(VertexSkin { joints, vertices }) = &self.skin else {
+            let own = pose_of(self.node, poses);
             return local.into_iter().map(|p| own.transform_point3(p)).collect();
         };
-        let joints: Vec<DMat4> = joints.iter().map(|(node, bind)| pose(*node) * *bind).collect();
+        let joints: Vec<DMat4> = joints.iter().map(|(node, bind)| pose_of(*node, poses) * *bind).collect();
         let blend = |(p, own): (&DVec3, &[(usize, f64); 4])| {
             let parts = own.iter().filter_map(|(joint, weight)| Some((joints.get(*joint)?, *weight)));
             let sum = parts.fold(DVec4::ZERO, |sum, (joint, weight)| sum + *joint * p.extend(1.0) * weight);
