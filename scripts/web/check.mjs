@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { claim, finish, launch, until } from "./harness.mjs";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm" };
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm" };
 const server = createServer((request, response) => {
   const path = join(process.env.SITE, normalize(decodeURIComponent(new URL(request.url, "http://x").pathname)));
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
