@@ -134,7 +134,7 @@ export class Sessile {
   static load(toml: string, options?: LoadOptions): Promise<Sessile>;
   /** Simulated time. */
   get time(): number;
-  /** Advances by exactly this time. */
+  /** Advances by exactly this time, at most an hour. */
   step(seconds: number): void;
   view(): View;
   /** Adds a drop with its center at a point; on or near a solid it sits on it at once. */
@@ -168,7 +168,7 @@ export class Sessile {
   unplace(id: number): void;
   /** Lets a tool lose what it cannot hold, or when lifted all; returns what stays on it. */
   shed(tool: HeldTool): number;
-  /** The present moment as a scene file, with changes such as `model="droplet"` or `liquid="honey"`. */
+  /** The present moment as a scene file, with changes such as `model="droplet"`, or another liquid, `liquid="honey"`. */
   moment(changes?: string[]): string;
   /** A picture of the scene's looks (texture, environment, backdrop) as the studio's page reads it; null past the last. */
   picture(index: number): Uint8Array | null;

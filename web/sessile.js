@@ -4,6 +4,9 @@
 /** Numbers per drop in `view().drops`. */
 export const STRIDE = 20;
 
+/** Largest scene, and largest total of files, in bytes: the module has 4 GB for them and for the simulation. */
+const LARGEST_SCENE = 4 << 20, LARGEST_FILES = 512 << 20;
+
 /** @type {Map<string, Promise<WebAssembly.Module>>} */
 const modules = new Map();
 const encoder = new TextEncoder();
@@ -37,8 +40,16 @@ function moduleOf(wasm) {
   return found;
 }
 
+/** Length of a file's contents. @param {string} name @param {unknown} contents */
+function checkedLength(name, contents) {
+  if (typeof contents === "string") return contents.length;
+  if (contents instanceof ArrayBuffer || ArrayBuffer.isView(contents)) return contents.byteLength;
+  throw new TypeError(`the file \`${name}\` is not a string, an ArrayBuffer or an array of bytes`);
+}
+
 export class Sessile {
   /** @type {any} */ #wasm;
+  /** Why it failed, if it did: a simulation cannot be used after it. @type {string | null} */ #failure = null;
 
   /** @param {WebAssembly.Instance} instance */
   constructor(instance) {
@@ -51,9 +62,16 @@ export class Sessile {
    * @param {import("./sessile.js").LoadOptions} [options]
    */
   static async load(toml, options = {}) {
+    if (typeof toml !== "string") throw new TypeError(`a scene is TOML text, got ${toml ? typeof toml : "nothing"}`);
+    if (toml.length > LARGEST_SCENE) {
+      throw new Error(`the scene has ${toml.length} characters; the maximum is ${LARGEST_SCENE} bytes`);
+    }
     const instance = await WebAssembly.instantiate(await moduleOf(options.wasm), {});
     const simulation = new Sessile(instance);
+    let total = 0;
     for (const [name, contents] of Object.entries(options.files ?? {})) {
+      total += checkedLength(name, contents);
+      if (total > LARGEST_FILES) throw new Error(`the files have more than ${LARGEST_FILES >> 20} MB together, with \`${name}\``);
       const bytes = typeof contents === "string" ? encoder.encode(contents) : new Uint8Array(contents);
       simulation.#file(encoder.encode(name), bytes);
     }
@@ -235,6 +253,7 @@ export class Sessile {
   /** @param {Uint8Array} bytes */
   #input(bytes) {
     const at = this.#guard(() => this.#wasm.sessile_input(bytes.length)) >>> 0;
+    if (at === 0) throw new Error(`there is no memory for ${bytes.length} bytes of input`);
     new Uint8Array(this.#wasm.memory.buffer, at, bytes.length).set(bytes);
   }
 
@@ -266,13 +285,17 @@ export class Sessile {
    * @returns {T}
    */
   #guard(act) {
+    if (this.#failure) throw new Error(this.#failure);
     try {
       return act();
     } catch (error) {
-      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-      const length = this.#wasm.sessile_panic_length();
-      const text = new Uint8Array(this.#wasm.memory.buffer, this.#wasm.sessile_panic() >>> 0, length);
-      throw new Error(`the simulation failed: ${decoder.decode(text) || error.message}`);
+      if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
+      const { memory, sessile_panic, sessile_panic_length } = this.#wasm;
+      const text = decoder.decode(new Uint8Array(memory.buffer, sessile_panic() >>> 0, sessile_panic_length()));
+      // Every panic has a message; without one, an allocation failed, or the stack is full.
+      const room = `it needs more memory than the ${Math.round(memory.buffer.byteLength / 2 ** 20)} MB that it has`;
+      this.#failure = `the simulation failed: ${text || (error instanceof RangeError ? error.message : room)}`;
+      throw new Error(this.#failure);
     }
   }
 

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
+// Every server ends with this program.
+process.setMaxListeners(100);
+
 const ARGUMENTS = [
   "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
   "--disable-component-update", "--no-first-run", "--mute-audio",

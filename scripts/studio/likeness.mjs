@@ -84,7 +84,58 @@ center = "${(((k * 37) % 80) - 40)} ${(((k * 23) % 44) - 22)} 0 mm"
 volume = "${2 + ((k * 7) % 11)} uL"
 contact_angle = "${45 + ((k * 5) % 25)} deg"
 `).join("")}` },
+  relief: { least: 0.7, images: { "normals.png": normalMap }, text: `${HEAD}
+[camera]
+position = "0 36 58 mm"
+look_at = "0 0 2 mm"
+fov = "32 deg"
+aperture = "0 mm"
+[lights]
+environment = "studio"
+sun = { direction = [-1, 1.5, 1], color = 2 }
+[[solids]]
+name = "table"
+normal = [0, 1, 0]
+size = "80 60 mm"
+look = "plastic"
+color = [0.5, 0.5, 0.55]
+roughness_look = 0.5
+normal_map = "normals.png"
+[[solids]]
+name = "ball"
+shape = "sphere"
+center = "-14 8 -8 mm"
+radius = "8 mm"
+look = "plastic"
+color = [0.7, 0.4, 0.3]
+roughness_look = 0.6
+normal_map = "normals.png"
+texture_tiling = [2, 1]
+[[drops]]
+shape = "cap"
+on = "table"
+center = "10 0 4 mm"
+volume = "60 uL"
+` },
 };
+
+/** A normal map of waves: the slopes of 0.6 sin along u and v, as a PNG. Runs in a page. */
+function normalMap() {
+  const side = 256;
+  const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(side, side);
+  for (let row = 0; row < side; row++) {
+    for (let column = 0; column < side; column++) {
+      const slope = (turns, at) => 0.6 * Math.sin((2 * Math.PI * turns * (at + 0.5)) / side);
+      const [u, v] = [slope(5, column), slope(8, side - 1 - row)];
+      const length = Math.hypot(u, v, 1);
+      image.data.set([u, v, 1].map((part) => 127.5 + (127.5 * part) / length).concat(255), 4 * (row * side + column));
+    }
+  }
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL("image/png").split(",")[1];
+}
 
 /**
  * Mean structural similarity of luminance over windows of 8 × 8 pixels, half of them shared (wang2004), and the mean
@@ -125,7 +176,12 @@ const compare = (page, ours, theirs) => page.evaluate(async ([ours, theirs, [wid
 const png = (bytes) => `data:image/png;base64,${bytes.toString("base64")}`;
 
 export async function likeness(browser, pictures, open = openPage) {
-  for (const [name, { text, least }] of Object.entries(SCENES)) {
+  for (const [name, { text, least, images = {} }] of Object.entries(SCENES)) {
+    for (const [image, make] of Object.entries(images)) {
+      const maker = await browser.newPage();
+      writeFileSync(join(folder, image), Buffer.from(await maker.evaluate(make), "base64"));
+      await maker.close();
+    }
     const file = join(folder, `like-${name}.toml`);
     writeFileSync(file, text);
     const server = await serve(file);
@@ -136,22 +192,28 @@ export async function likeness(browser, pictures, open = openPage) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate(() => document.getElementById("save-scene").click())]);
     const scene = join(folder, `like-${name}-now.toml`);
     await download.saveAs(scene);
-    const ours = await page.evaluate(([width]) => {
+    const picture = (isFlat) => page.evaluate(([isFlat, [width]]) => {
       studio.renderer.software = false;
       studio.renderer.scale = width / studio.canvas.clientWidth / (window.devicePixelRatio || 1);
+      if (isFlat) studio.renderer.solids.forEach((solid) => { solid.described.look.relief = false; });
       studio.renderer.draw(studio.view, studio.camera, 0);
       return studio.canvas.toDataURL("image/png");
-    }, SIZE);
+    }, [isFlat, SIZE]);
+    const ours = await picture(false);
     const out = join(folder, `like-${name}`);
     execFileSync(process.env.SESSILE, ["run", scene, "--out", out, "--no-pictures", "--set", 'time.duration="20 ms"'], { stdio: "ignore" });
     execFileSync(process.env.SESSILE, ["render", out, "--frames", "0", "--quality", "full"], { stdio: "ignore" });
-    const images = readdirSync(out, { recursive: true }).filter((path) => String(path).endsWith(".png") && !String(path).includes("wet"));
-    const theirs = readFileSync(join(out, String(images[0])));
+    const rendered = readdirSync(out, { recursive: true }).filter((path) => String(path).endsWith(".png") && !String(path).includes("wet"));
+    const theirs = readFileSync(join(out, String(rendered[0])));
     writeFileSync(join(pictures, `like-${name}-page.png`), Buffer.from(ours.split(",")[1], "base64"));
     writeFileSync(join(pictures, `like-${name}-traced.png`), theirs);
     const { similarity, difference } = await compare(page, ours, png(theirs));
     claim(`${name}: the page's picture is like the path tracer's image`, similarity > least && difference < 0.1,
       `structural similarity ${similarity.toFixed(3)}, at least ${least}; mean difference ${(100 * difference).toFixed(1)} % of white`);
+    if (text.includes("normal_map")) {
+      const flat = await compare(page, await picture(true), png(theirs));
+      claim(`${name}: it is less like it without the normal maps`, flat.similarity < similarity - 0.1, flat.similarity.toFixed(3));
+    }
     claim(`${name}: nothing was written to the console`, errors.length === 0, errors.slice(0, 3).join("; "));
     await page.close();
     await server.end();

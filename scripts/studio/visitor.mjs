@@ -108,6 +108,8 @@ async function phone(browser, address, pictures) {
   const context = await browser.newContext({ viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
   const { page, errors } = await openPage(context, address);
   await page.screenshot({ path: join(pictures, "phone-first.png") });
+  const [hints, under] = await Promise.all(["#hints", "#bar"].map((id) => page.locator(id).boundingBox()));
+  claim("on a phone the hints do not cover the bar", hints.y + hints.height <= under.y + 1, `${Math.round(hints.y + hints.height)} and ${Math.round(under.y)}`);
   await page.tap("#hints-close");
   const outside = await page.evaluate(() => [...document.querySelectorAll("#bar, #bar button, #tools")].filter((e) => {
     const box = e.getBoundingClientRect();

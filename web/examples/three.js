@@ -2,20 +2,16 @@
 import * as THREE from "three";
 import { STRIDE } from "../sessile.js";
 import { SessileWorker } from "../worker.js";
-
 const LARGEST = 20000;
 const toml = await (await fetch(new URL("bunny.toml", import.meta.url))).text();
 const simulation = await SessileWorker.load(toml);
 const { solids } = await simulation.describe();
-
 const renderer = new THREE.WebGLRenderer({ antialias: true });
 renderer.setSize(innerWidth, innerHeight);
 document.body.append(renderer.domElement);
 const scene = new THREE.Scene();
-scene.background = new THREE.Color(0x8899aa);
-scene.add(new THREE.HemisphereLight(0xffffff, 0x445544, 2), new THREE.DirectionalLight(0xffffff, 2));
+scene.background = new THREE.Color(0x8899aa), scene.add(new THREE.HemisphereLight(0xffffff, 0x445544, 2), new THREE.DirectionalLight(0xffffff, 2));
 const camera = new THREE.PerspectiveCamera(35, innerWidth / innerHeight, 0.001, 10);
-
 const bounds = new THREE.Box3();
 const bodies = await Promise.all(solids.map(async ({ low, high, name }, solid) => {
   const { positions, triangles } = await simulation.mesh(solid);
@@ -32,13 +28,11 @@ const bodies = await Promise.all(solids.map(async ({ low, high, name }, solid) =
 const center = bounds.getCenter(new THREE.Vector3()), reach = bounds.getSize(new THREE.Vector3()).length();
 camera.position.copy(center).add(new THREE.Vector3(0.5, 0.5, 1.2).multiplyScalar(reach));
 camera.lookAt(center);
-
 const water = new THREE.MeshPhysicalMaterial({ color: 0xffffff, roughness: 0.02, transparent: true, opacity: 0.55, clearcoat: 1 });
 const half = new THREE.SphereGeometry(1, 16, 8, 0, 2 * Math.PI, 0, Math.PI / 2); // its pole is y
 const drops = new THREE.InstancedMesh(half, water, LARGEST);
 drops.frustumCulled = false;
 scene.add(drops);
-
 const [x, y, z] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()], matrix = new THREE.Matrix4();
 function show({ time, drops: values, poses }) {
   drops.count = Math.min(values.length / STRIDE, LARGEST);

@@ -43,6 +43,9 @@ pub enum PictureKind {
     Environment = 1,
     /// A photograph behind everything, sRGB and opaque, the top row first.
     Backdrop = 2,
+    /// The normals of a solid's relief over its texture coordinates: along u, along v and out of
+    /// the surface as 127 n + 128, so that 128 is 0; opaque, the top row first.
+    Relief = 3,
 }
 
 /// A picture for the page.
@@ -91,7 +94,7 @@ impl Looks {
                 let mut plain = scene.clone();
                 plain.lights = Lights::default();
                 plain.render.backdrop = None;
-                plain.solids.iter_mut().for_each(|solid| solid.texture = None);
+                plain.solids.iter_mut().for_each(|solid| (solid.texture, solid.normal_map) = (None, None));
                 match SceneAssets::load(&plain) {
                     Ok(assets) => Self::with_assets(&plain, world, &assets, Some(error.to_string())),
                     Err(_) => Self::empty(error.to_string()),
@@ -117,10 +120,12 @@ impl Looks {
             .collect();
         let mut pictures = vec![environment_picture(&assets.environment, &areas, middle(world))];
         for (index, material) in assets.materials.solids().iter().enumerate() {
-            if let Material::Opaque(parameters) = material
-                && !parameters.color.is_constant()
-            {
+            let Material::Opaque(parameters) = material else { continue };
+            if !parameters.color.is_constant() {
                 pictures.push(texture_picture(index, &parameters.color));
+            }
+            if parameters.color.relief.is_some() {
+                pictures.push(relief_picture(index, &parameters.color));
             }
         }
         let mut display = json!({
@@ -209,6 +214,7 @@ fn opaque_value(parameters: &BsdfParameters) -> Value {
     json!({
         "color": parameters.color.at(Vec2::ZERO).to_array(),
         "textured": textured,
+        "relief": parameters.color.relief.is_some(),
         "alpha": parameters.alpha,
         "metallic": parameters.specular.metallic(),
         "coat": parameters.specular.index(),
@@ -316,26 +322,40 @@ fn sin_cos(angle: f32) -> (f32, f32) {
 }
 
 fn texture_picture(solid: usize, texture: &ScaledTexture) -> Picture {
-    let wanted = TEXTURE[0] as f32 * texture.tiling.max_element().max(1.0);
-    let side = (wanted as usize).next_power_of_two().clamp(TEXTURE[0], TEXTURE[1]);
     // Patterns have sharp edges: four samples per texel.
     let offsets = [[-0.25, -0.25], [0.25, -0.25], [-0.25, 0.25], [0.25, 0.25]].map(Vec2::from_array);
+    sampled_picture((PictureKind::Texture, solid), texture, |uv, texel| {
+        let color: Vec3 = offsets.iter().map(|offset| texture.at(uv + *offset * texel)).sum();
+        (0.25 * color).to_array().map(srgb_from_linear)
+    })
+}
+
+fn relief_picture(solid: usize, texture: &ScaledTexture) -> Picture {
+    sampled_picture((PictureKind::Relief, solid), texture, |uv, _| {
+        let normal = texture.relief_at(uv).unwrap_or(Vec3::Z);
+        normal.to_array().map(|part| (127.0 * part + 128.0).round() as u8)
+    })
+}
+
+/// A square over the texture coordinates of a solid; `sample` gives the texel at coordinates, and
+/// gets the side of a texel.
+fn sampled_picture(
+    (kind, solid): (PictureKind, usize),
+    texture: &ScaledTexture,
+    sample: impl Fn(Vec2, f32) -> [u8; 3],
+) -> Picture {
+    let wanted = TEXTURE[0] as f32 * texture.tiling.max_element().max(1.0);
+    let side = (wanted as usize).next_power_of_two().clamp(TEXTURE[0], TEXTURE[1]);
+    let texel = 1.0 / side as f32;
     let mut texels = Vec::with_capacity(4 * side * side);
     for row in 0..side {
         for column in 0..side {
-            let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5);
-            let color: Vec3 = offsets
-                .iter()
-                .map(|offset| {
-                    let uv = (at + *offset) / side as f32;
-                    texture.at(Vec2::new(uv.x, 1.0 - uv.y))
-                })
-                .sum();
-            texels.extend((0.25 * color).to_array().map(srgb_from_linear));
+            let at = Vec2::new(column as f32 + 0.5, row as f32 + 0.5) * texel;
+            texels.extend(sample(Vec2::new(at.x, 1.0 - at.y), texel));
             texels.push(255);
         }
     }
-    Picture { kind: PictureKind::Texture, solid, size: [side, side], texels }
+    Picture { kind, solid, size: [side, side], texels }
 }
 
 #[cfg(test)]
@@ -382,8 +402,35 @@ mod tests {
         // Straight up the area light is seen.
         assert_eq!((environment.kind, &environment.texels[..2]), (PictureKind::Environment, &half_float(9.0)[..]));
         assert_eq!([half_float(1.0), half_float(9.0)], [0x3c00_u16.to_le_bytes(), 0x4880_u16.to_le_bytes()]);
+        assert_eq!(looks.solid(1)["relief"], json!(false));
         let mut shades: Vec<u8> = texture.texels.chunks_exact(4).map(|texel| texel[0]).collect();
         shades.sort_unstable();
         assert!(texture.solid == 1 && shades[0] + 60 < shades[shades.len() - 1], "a checkerboard has two colors");
+    }
+
+    /// The left half of a normal map leans along u, the right half is flat.
+    #[test]
+    fn a_normal_map_becomes_a_picture_of_normals() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut encoder = png::Encoder::new(std::fs::File::create(folder.path().join("n.png")).unwrap(), 2, 1);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.write_header().unwrap().write_image_data(&[204, 128, 230, 128, 128, 255]).unwrap();
+        let text = "model = \"droplet\"\ntime = { duration = \"1 s\", frame = \"0.1 s\" }\n\
+            [[solids]]\nname = \"table\"\nlook = \"matte\"\nnormal_map = \"n.png\"\n";
+        let files = sessile_scene::Folder::new(folder.path());
+        let scene = sessile_scene::parse_str("s.toml", text, &[], &files).unwrap_or_else(|e| panic!("{e}")).scene;
+        let world = World::build(&scene).unwrap_or_else(|error| panic!("{error}"));
+        let looks = Looks::of(&scene, &world);
+        assert_eq!((looks.problem(), &looks.solid(0)["relief"]), (None, &json!(true)));
+        let relief = looks.pictures().iter().find(|picture| picture.kind == PictureKind::Relief).unwrap();
+        let [side, _] = relief.size;
+        let texel = |column: usize| &relief.texels[4 * (side / 2 * side + column)..][..4];
+        // (0.6, 0, 0.8) and (0, 0, 1).
+        assert_eq!((texel(side / 8), texel(side - side / 8)), (&[204, 128, 230, 255][..], &[128, 128, 255, 255][..]));
+        // Without the file, the rest of the looks is kept.
+        std::fs::remove_file(folder.path().join("n.png")).unwrap();
+        let plain = Looks::of(&scene, &world);
+        assert!(plain.problem().is_some_and(|problem| problem.contains("n.png")));
+        assert_eq!(plain.solid(0)["relief"], json!(false));
     }
 }

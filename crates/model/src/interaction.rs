@@ -45,6 +45,10 @@ pub struct Stroke {
     pub tool: Tool,
 }
 
+/// Largest volume of a drop that is added by hand, in m³.
+const MAX_ADDED: f64 = 1e-3;
+/// Largest speed of what a hand moves or throws, in m/s.
+const MAX_SPEED: f64 = 100.0;
 /// Share of a drop above which it is taken as a whole.
 const WHOLE: f64 = 0.98;
 /// Thickness of the film that a blade leaves, in m: between 1 and 5 µm.
@@ -146,12 +150,44 @@ pub enum InteractionError {
     World(#[from] WorldError),
 }
 
-/// Checks a drop to be added: finite, of positive volume.
+/// Checks a drop to be added: finite, of positive volume, and no lake.
 pub fn check_added(at: DVec3, velocity: DVec3, volume: f64) -> Result<(), InteractionError> {
-    if at.is_finite() && velocity.is_finite() && volume > 0.0 && volume.is_finite() {
+    if at.is_finite() && velocity.is_finite() && volume > 0.0 && volume <= MAX_ADDED {
         return Ok(());
     }
-    Err(InteractionError::Invalid(format!("cannot add {volume:e} m³ at {at} m with {velocity} m/s")))
+    let most = format!("a drop added has at most {MAX_ADDED} m³");
+    Err(InteractionError::Invalid(format!("cannot add {volume:e} m³ at {at} m with {velocity} m/s: {most}")))
+}
+
+/// Checks the speed (in m/s) of what a hand throws or moves.
+pub fn check_speed(what: &str, speed: f64) -> Result<(), InteractionError> {
+    if speed <= MAX_SPEED {
+        return Ok(());
+    }
+    let message = format!("{what} moves at most {MAX_SPEED} m/s by hand, not {speed:.3e} m/s");
+    Err(InteractionError::Invalid(message))
+}
+
+/// Checks a region to take a share of liquid from: finite, and a share from 0 to 1.
+pub fn check_taken(region: &Region, share: f64) -> Result<(), InteractionError> {
+    let Region { center, radius } = *region;
+    if center.is_finite() && radius.is_finite() && radius >= 0.0 && (0.0..=1.0).contains(&share) {
+        return Ok(());
+    }
+    Err(InteractionError::Invalid(format!("cannot take the share {share} within {radius} m of {center} m")))
+}
+
+/// Checks a stroke: finite, by a tool of some size.
+pub fn check_stroke(stroke: &Stroke) -> Result<(), InteractionError> {
+    let Stroke { from, to, duration, tool } = *stroke;
+    let is_tool = match tool {
+        Tool::Finger { radius } => radius.is_finite() && radius > 0.0,
+        Tool::Blade { half } => half.is_finite(),
+    };
+    if from.is_finite() && to.is_finite() && duration >= 0.0 && duration.is_finite() && is_tool {
+        return Ok(());
+    }
+    Err(InteractionError::Invalid(format!("no stroke leads from {from} m to {to} m in {duration} s with {tool:?}")))
 }
 
 #[cfg(test)]

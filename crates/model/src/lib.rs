@@ -6,12 +6,16 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod estimate;
 mod interaction;
 mod report;
 mod view;
 
+pub use estimate::{Estimate, bytes_text, free_memory, time_text};
 use glam::DVec3;
-pub use interaction::{BLADE_FILM, InteractionError, Region, Stroke, Tool, check_added};
+pub use interaction::{
+    BLADE_FILM, InteractionError, Region, Stroke, Tool, check_added, check_speed, check_stroke, check_taken,
+};
 pub use report::{StageReports, StepReport};
 pub use sessile_frames::StageValue;
 use sessile_frames::{Frame, GridFields, VolumeBalance, WetMap};

@@ -10,6 +10,7 @@
 //! of the write, with a message, like a full disk.
 
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -32,8 +33,8 @@ const AFTER_OTHERS: Duration = Duration::from_secs(10);
 static STOP: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 before it.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether there is something to save.
-static WORKING: AtomicBool = AtomicBool::new(false);
+/// What a command does when it is asked to stop; not set while there is nothing to save.
+static STOPPING: OnceLock<&str> = OnceLock::new();
 
 /// A flag that is set when the program is asked to stop.
 pub fn stop_flag() -> &'static AtomicBool {
@@ -42,7 +43,13 @@ pub fn stop_flag() -> &'static AtomicBool {
 
 /// Says that from now on there is something to save before the program ends.
 pub fn begin_work() {
-    WORKING.store(true, Ordering::SeqCst);
+    begin_work_that_ends_by("saving a checkpoint, then stopping");
+}
+
+/// The same, for a command that does something else when it is asked to stop.
+pub fn begin_work_that_ends_by(stopping: &'static str) {
+    // A command says it once.
+    let _ = STOPPING.set(stopping);
 }
 
 /// Exit code of a command that was stopped: 128 plus the number of the signal.
@@ -63,15 +70,13 @@ pub fn time_is_over() -> bool {
 fn receive(signal: i32) {
     let first = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     STOP.store(true, Ordering::SeqCst);
-    if !first || !WORKING.load(Ordering::SeqCst) {
-        quit();
-    }
+    let Some(stopping) = STOPPING.get().filter(|_| first) else { quit() };
     let wait = if signal == SIGTERM { AFTER_SIGTERM } else { AFTER_OTHERS };
     thread::spawn(move || {
         thread::sleep(wait);
         quit();
     });
-    stderr::line("\nsaving a checkpoint, then stopping; press Ctrl-C again to quit immediately");
+    stderr::line(&format!("\n{stopping}; press Ctrl-C again to quit immediately"));
 }
 
 /// Ends the process now. Completed frames and the last checkpoint are kept.

@@ -3,12 +3,13 @@
 #![cfg(unix)]
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{RAIN, Scratch, assert_same_results};
+use crate::common::{RAIN, Scratch, assert_same_results, read_until_line};
 
 const SHORT: [&str; 4] = ["--set", "time.duration=\"0.2 s\"", "--no-pictures", "--threads=1"];
 
@@ -139,6 +140,30 @@ fn sigterm_is_honored_within_two_seconds_during_setup_and_long_steps_o2() {
         if let Some(run) = scratch.run_json("run") {
             assert_eq!(run["status"], "stopped", "after {delay} s");
         }
+    }
+}
+
+#[test]
+fn a_studio_begins_with_an_estimate_and_a_signal_ends_it_in_order() {
+    let scratch = Scratch::with_scene(RAIN);
+    for (name, code) in [("-TERM", 143), ("-INT", 130)] {
+        let mut command = scratch.sessile(&["studio", "rain.toml", "--no-open", "--record=inputs.jsonl"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        assert!(address.starts_with("http://127.0.0.1:"), "{address}");
+        let mut messages = read_until_line(&mut child, "the studio runs");
+        signal(&child, name);
+        let (status, time) = wait(&mut child);
+        assert_eq!(status.code(), Some(code), "{name}");
+        assert!(time < Duration::from_secs(2), "{name}: {time:?}");
+        let mut rest = String::new();
+        messages.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("the studio has ended"), "{rest}");
+        let recorded = fs::read_to_string(scratch.path("inputs.jsonl")).unwrap();
+        assert!(recorded.lines().last().unwrap().contains("digest"), "{name}: {recorded}");
+        let replayed = scratch.run(&["studio", "--replay=inputs.jsonl", "--headless"]).expect_code(0);
+        assert!(replayed.stderr.starts_with("estimate: "), "{}", replayed.stderr);
     }
 }
 

@@ -1,14 +1,12 @@
 //! Builds the model that a scene names.
 
 use sessile_droplet::{DropletError, DropletModel};
-use sessile_model::Model;
+use sessile_model::{Estimate, Model, free_memory};
 use sessile_pane::{Pane, PaneError};
 use sessile_scene::types::{ModelKind, Scene};
 use sessile_surface::{SurfaceError, SurfaceModel};
 use sessile_volume::{MemoryEstimate, Volume, VolumeError};
 use sessile_world::{World, WorldError};
-
-use crate::estimate::Estimate;
 
 /// A model at time zero.
 pub struct Built {
@@ -58,7 +56,7 @@ pub enum BuildError {
 
 /// Builds the scene's solids and its model, if by the estimate they fit into the memory.
 pub fn build(scene: &Scene) -> Result<Built, BuildError> {
-    Estimate::new(scene, 1).check_memory()?;
+    Estimate::new(scene, 1).check_memory().map_err(BuildError::Estimate)?;
     build_in(scene, World::build(scene)?)
 }
 
@@ -91,9 +89,34 @@ fn check_memory(needed: &MemoryEstimate) -> Result<(), BuildError> {
     })
 }
 
-/// Memory that the system can still hand out, in bytes.
-pub(crate) fn free_memory() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
+#[cfg(test)]
+mod tests {
+    use sessile_scene::{NoFiles, parse_str};
+
+    use super::*;
+
+    /// Reproducers R1: in the studio and in Python too, which have no run of their own.
+    #[test]
+    fn models_that_cannot_fit_are_refused_before_anything_is_built() {
+        for (model, key) in [("volume", "cell"), ("surface", "edge")] {
+            let rest = format!(
+                "[resolution]\n{key} = \"1 nm\"\n[[solids]]\nname = \"t\"\n[[drops]]\nshape = \"cap\"\nvolume = \"4 uL\"\n"
+            );
+            let text = format!("model = \"{model}\"\n[time]\nduration = \"2 ms\"\nframe = \"1 ms\"\n{rest}");
+            let scene = parse_str("a.toml", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
+            let error = build(&scene).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("set resolution.{key} to at least")), "{model}: {error}");
+        }
+    }
+
+    #[test]
+    fn ordinary_scenes_get_no_warning() {
+        for scene in crate::scenes::SCENES {
+            let parsed = parse_str(scene.name, scene.text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}"));
+            let estimate = Estimate::new(&parsed.scene, 2);
+            let tight = |warning: &String| warning.contains("free memory");
+            assert!(estimate.warnings.iter().all(tight), "{}: {:?}", scene.name, estimate.warnings);
+            assert_eq!(estimate.problem(8e9), None, "{}: {}", scene.name, estimate.line());
+        }
+    }
 }

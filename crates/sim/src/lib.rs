@@ -40,7 +40,6 @@
 
 mod build;
 mod clock;
-mod estimate;
 mod measuring;
 mod run;
 pub mod scenes;
@@ -52,9 +51,9 @@ mod wet_size;
 
 pub use build::{BuildError, Built, build, build_in};
 pub use clock::{StageClock, StageTime};
-pub use estimate::{Estimate, bytes_text, time_text};
 pub use measuring::measure_frame;
 pub use run::{RunError, RunOptions, RunOutcome, hardware_threads, run, run_with, thread_pool};
+pub use sessile_model::{Estimate, bytes_text, time_text};
 pub use settle::{DropPose, Settling};
 pub use stepper::{FRAME_TOLERANCE, MeasuredFrame, StepFailure, Stepper, StepperState};
 pub use suggest::suggest;

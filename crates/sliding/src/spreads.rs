@@ -3,11 +3,15 @@
 //! The law is [`sessile_wetting::spreading`]. While a drop is in this list its base radius is that
 //! of the law; afterwards its contact line is pinned and follows the contact angles again.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_wetting::spreading::{Spreading, SpreadingDrop, SpreadingPhase};
 use sessile_wetting::{Liquid, Wetting};
 
 use crate::slots::SlotIndex;
+
+/// Least number of drops of a thread: a step of one takes some microseconds.
+const MIN_DROPS: usize = 16;
 
 /// A drop that spreads or retracts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,17 +85,18 @@ impl Spreads {
         &mut self,
         liquid: &Liquid,
         dt: f64,
-        find: impl Fn(SlotIndex) -> (SpreadingDrop, Wetting),
+        find: impl Fn(SlotIndex) -> (SpreadingDrop, Wetting) + Sync,
         outcomes: &mut Vec<SpreadOutcome>,
     ) {
-        outcomes.clear();
-        for spread in &mut self.spreads {
+        let advance = |spread: &mut Spread| {
             let (drop, wetting) = find(spread.slot);
             let time = (dt - std::mem::take(&mut spread.delay)).max(0.0);
             let (phase, widest) = spread.state.advance(liquid, &wetting, &drop, time);
             let (base_radius, outer_radius) = spread.state.radii(drop.volume);
-            outcomes.push(SpreadOutcome { slot: spread.slot, phase, base_radius, outer_radius, widest });
-        }
+            SpreadOutcome { slot: spread.slot, phase, base_radius, outer_radius, widest }
+        };
+        // Each drop spreads by itself; the outcomes are in the order of slots.
+        self.spreads.par_iter_mut().with_min_len(MIN_DROPS).map(advance).collect_into_vec(outcomes);
     }
 
     /// Whether all slots are below `num_slots` and in order, as in any valid saved state.

@@ -11,6 +11,8 @@ use std::time::Instant;
 use sessile_model::View;
 use sessile_studio::{SceneSource, Session};
 
+/// Rain on the window of many drops, in mm/h: a shower, and a cloudburst.
+const RAINS: [f64; 2] = [30.0, 300.0];
 /// Frames that are measured.
 const FRAMES: u32 = 90;
 
@@ -22,7 +24,10 @@ fn main() -> Result<(), String> {
         measure("500 growing drops, surface, reproduction mode", &growing_drops(500), 30.0)?;
     }
     for model in ["pane", "droplet"].into_iter().filter(|model| is_wanted(model)) {
-        measure(&format!("20 000 drops, {model}"), &many_drops(model, 20_000), 60.0)?;
+        for rate in RAINS {
+            let name = format!("20 000 drops, {model}, rain of {rate} mm/h");
+            measure(&name, &many_drops(model, 20_000, rate), 60.0)?;
+        }
     }
     Ok(())
 }
@@ -43,10 +48,11 @@ fn growing_drops(count: usize) -> String {
     text
 }
 
-/// A vertical window with `count` drops of 0.05 to 12 µL, the largest of which slide, in the rain.
-fn many_drops(model: &str, count: usize) -> String {
+/// A vertical window with `count` drops of 0.05 to 12 µL, in rain of `rate` mm/h.
+fn many_drops(model: &str, count: usize, rate: f64) -> String {
     let mut text = head(model, "", [1200, 1000]);
-    text += "[[emitters]]\nkind = \"rain\"\nover = \"window\"\nrate = \"300 mm/h\"\nvelocity = \"0 -3 -3 m/s\"\n";
+    let _ = writeln!(text, "[[emitters]]\nkind = \"rain\"\nover = \"window\"\nrate = \"{rate} mm/h\"");
+    text += "velocity = \"0 -3 -3 m/s\"\n";
     let columns = 160;
     for k in 0..count {
         let (column, row) = (k % columns, k / columns);

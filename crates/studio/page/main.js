@@ -178,8 +178,10 @@ class Studio {
     const canvas = element("twin");
     element("compare").value = model ?? "";
     canvas.hidden = model === null;
-    element("twin-name").hidden = model === null;
-    element("twin-name").textContent = model;
+    for (const [id, name] of [["view-name", this.scene?.model], ["twin-name", model]]) {
+      element(id).hidden = model === null;
+      element(id).textContent = name;
+    }
     document.body.dataset.twin = model === null ? "off" : "on";
     if (model === null) {
       this.twin = null;

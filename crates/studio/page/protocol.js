@@ -87,7 +87,7 @@ export function readBinary(buffer) {
         pixels: new Uint8Array(buffer, 24),
       };
     case 4: {
-      const what = ["texture", "environment", "backdrop"][head[1]];
+      const what = ["texture", "environment", "backdrop", "relief"][head[1]];
       const texels = what === "environment" ? new Uint16Array(buffer, 24) : new Uint8Array(buffer, 24);
       return { kind: "picture", what, solid: head[2], run: head[3], width: head[4], height: head[5], texels };
     }

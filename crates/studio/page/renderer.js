@@ -127,15 +127,16 @@ export class Renderer {
     } else {
       const texture = gl.createTexture();
       gl.bindTexture(gl.TEXTURE_2D, texture);
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.SRGB8_ALPHA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, texels);
+      gl.texImage2D(gl.TEXTURE_2D, 0, what === "relief" ? gl.RGBA8 : gl.SRGB8_ALPHA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, texels);
       gl.generateMipmap(gl.TEXTURE_2D);
-      this.filter(gl.LINEAR_MIPMAP_LINEAR, gl.LINEAR, what === "texture" ? gl.REPEAT : gl.CLAMP_TO_EDGE);
+      this.filter(gl.LINEAR_MIPMAP_LINEAR, gl.LINEAR, what === "backdrop" ? gl.CLAMP_TO_EDGE : gl.REPEAT);
+      const key = what === "relief" ? "relief" : "color";
       if (what === "backdrop") {
         gl.deleteTexture(this.photo);
         this.photo = texture;
       } else if (this.solids[solid]) {
-        if (this.solids[solid].color) gl.deleteTexture(this.solids[solid].color);
-        this.solids[solid].color = texture;
+        if (this.solids[solid][key]) gl.deleteTexture(this.solids[solid][key]);
+        this.solids[solid][key] = texture;
       } else gl.deleteTexture(texture);
     }
     this.meter = 2;
@@ -275,7 +276,8 @@ export class Renderer {
     if (solid.buffer) gl.deleteBuffer(solid.buffer);
     if (solid.wet) gl.deleteTexture(solid.wet.texture);
     if (solid.color) gl.deleteTexture(solid.color);
-    Object.assign(solid, { vao: null, buffer: null, wet: null, color: null });
+    if (solid.relief) gl.deleteTexture(solid.relief);
+    Object.assign(solid, { vao: null, buffer: null, wet: null, color: null, relief: null });
   }
 
   /** @param {number} index @param {number} triangles @param {Float32Array} corners */
@@ -538,6 +540,10 @@ export class Renderer {
     gl.activeTexture(gl.TEXTURE3);
     gl.bindTexture(gl.TEXTURE_2D, solid.color ?? this.photo);
     gl.uniform1i(program.at("uColor"), 3);
+    gl.uniform1i(program.at("uIsRelief"), look.relief && solid.relief ? 1 : 0);
+    gl.activeTexture(gl.TEXTURE6);
+    gl.bindTexture(gl.TEXTURE_2D, solid.relief ?? this.photo);
+    gl.uniform1i(program.at("uRelief"), 6);
     gl.bindVertexArray(solid.vao);
     this.drawArrays(solid.count);
   }

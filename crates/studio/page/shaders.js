@@ -207,8 +207,22 @@ uniform vec3 uEye, uAlbedo, uTransmittance, uTint;
 /** Roughness, metalness, refractive index of the coat (0: none), porosity. */
 uniform vec4 uSurface;
 uniform float uIndex;
-uniform int uIsGlass, uTextured, uShowWet;
-uniform sampler2D uWet, uColor;
+uniform int uIsGlass, uTextured, uIsRelief, uShowWet;
+uniform sampler2D uWet, uColor, uRelief;
+/** The normal of the relief on the side of n, which points out of the face that is seen. */
+vec3 relief(vec3 n, vec2 at) {
+  vec3 mapped = (texture(uRelief, at).xyz * 255.0 - 128.0) / 127.0;
+  vec3 alongX = dFdx(vPoint), alongY = dFdy(vPoint);
+  vec2 uvX = dFdx(vUv), uvY = dFdy(vUv);
+  float area = uvX.x * uvY.y - uvX.y * uvY.x;
+  // Along u on the surface, perpendicular to the smooth normal; v lies to its left, or to its right where mirrored.
+  vec3 u = (alongX * uvY.y - alongY * uvX.y) * sign(area);
+  u -= n * dot(n, u);
+  if (area == 0.0 || dot(u, u) < 1e-30) return n;
+  u = normalize(u);
+  vec3 v = cross(n, u) * sign(area);
+  return normalize(mapped.x * u + mapped.y * v + max(mapped.z, 0.05) * n);
+}
 vec3 shade(vec3 n, vec3 toEye, vec3 albedo, float outside, float wet) {
   float cosine = max(dot(n, toEye), 0.02);
   float p = 0.47 * wet * uSurface.w;
@@ -241,6 +255,10 @@ void main() {
     if (uShowWet == 1) color = mix(color, vec4(vec3(0.1, 0.45, 0.95) / uExposure, 1.0), 0.25 * wet.r + 0.45 * wet.g);
     under = color;
     return;
+  }
+  if (uIsRelief == 1) {
+    vec3 leaning = relief(n, at);
+    if (dot(leaning, toEye) > 0.0) n = leaning;
   }
   vec3 albedo = uTextured == 1 ? texture(uColor, at).rgb : uAlbedo;
   float soaked = max(wet.r, wet.g);

@@ -41,6 +41,17 @@ pub enum Content {
     Replay(Recording),
 }
 
+impl Content {
+    /// The scene that is simulated, if one is.
+    pub fn source(&self) -> Option<&SceneSource> {
+        match self {
+            Self::Scene { source, .. } => Some(source),
+            Self::Replay(recording) => Some(&recording.source),
+            Self::Run(_) => None,
+        }
+    }
+}
+
 /// Options of the server.
 #[derive(Clone, Debug, Default)]
 pub struct StudioOptions {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use sessile_frames::Event;
 use sessile_interaction::{Bead, Rain, WipingTool, scene_of_now, wetting, with_placed};
-use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View, check_speed, check_stroke, check_taken};
 use sessile_scene::{Fidelity, Folder, ModelKind, Scene, parse_str, print};
 use sessile_sim::build;
 use sessile_wetting::liquid_preset;
@@ -31,8 +31,6 @@ const MAX_STATES: usize = 24;
 const MAX_STATE_BYTES: usize = 200 << 20;
 /// Most steps of the model in a tick: a session that needs more would stand still for the eye.
 const MAX_STEPS: u32 = 2000;
-/// Largest speed of what a hand moves or throws, in m/s.
-const MAX_SPEED: f64 = 100.0;
 /// Most points of one wiping stroke.
 const MAX_POINTS: usize = 256;
 
@@ -48,6 +46,18 @@ pub struct SceneSource {
     /// Whether it may name files outside of that folder: only scenes that the user of the command
     /// line named may.
     pub trusted: bool,
+}
+
+impl SceneSource {
+    /// Reads the scene; the error shows all lines that are wrong.
+    pub fn scene(&self) -> Result<Scene, String> {
+        let parsed = if self.trusted {
+            parse_str(&self.name, &self.text, &[], &Folder::new(&self.folder))
+        } else {
+            parse_str(&self.name, &self.text, &[], &OnlyInside::new(&self.folder))
+        };
+        parsed.map(|parsed| parsed.scene).map_err(|errors| errors.to_string())
+    }
 }
 
 /// A model in use.
@@ -88,7 +98,7 @@ struct Kept {
 impl Session {
     /// Opens a scene and lets it run for `warm_up` seconds.
     pub fn open(source: SceneSource, warm_up: f64) -> Result<Self, String> {
-        let scene = read(&source)?;
+        let scene = source.scene()?;
         Self::with_scene(source, scene, warm_up)
     }
 
@@ -249,11 +259,12 @@ impl Session {
                 Ok(())
             }
             Input::Add { at, velocity, volume, .. } => {
-                check_speed("a drop", DVec3::from(*velocity).length())?;
+                check_speed("a drop", DVec3::from(*velocity).length()).map_err(|e| text(&e))?;
                 self.model.add(DVec3::from(*at), DVec3::from(*velocity), *volume).map_err(|e| text(&e))
             }
             Input::Take { at, radius, share } => {
                 let region = Region { center: DVec3::from(*at), radius: *radius };
+                check_taken(&region, *share).map_err(|e| text(&e))?;
                 self.model.take(&region, *share).map(drop).map_err(|e| text(&e))
             }
             Input::Wipe { tool, path, normal, end, .. } => self.wipe(*tool, path, DVec3::from(*normal), *end),
@@ -301,6 +312,7 @@ impl Session {
             let [from, to] = [pair[0], pair[1]].map(|[x, y, z, _]| DVec3::new(x, y, z));
             let duration = (pair[1][3] - pair[0][3]).max(0.0);
             let stroke = Stroke { from, to, duration, tool };
+            check_stroke(&stroke).map_err(|error| error.to_string())?;
             self.bead.volume += self.model.wipe(&stroke).map_err(|error| error.to_string())?;
         }
         let [x, y, z, _] = path[path.len() - 1];
@@ -310,7 +322,7 @@ impl Session {
 
     fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
         let duration = duration.max(self.tick_length());
-        check_speed("a solid", by.length() / duration)?;
+        check_speed("a solid", by.length() / duration).map_err(|error| error.to_string())?;
         let world = self.model.world_mut();
         let Some(pose) = world.solids().get(solid).map(|solid| *solid.world_from_rest()) else {
             return Err(format!("there is no solid {solid}"));
@@ -385,7 +397,7 @@ impl Session {
             folder: self.source.folder.clone(),
             trusted: false,
         };
-        let scene = read(&source)?;
+        let scene = source.scene()?;
         self.replace(source, scene)
     }
 
@@ -399,7 +411,7 @@ impl Session {
             folder: folder.path().to_owned(),
             trusted: false,
         };
-        let scene = read(&source)?;
+        let scene = source.scene()?;
         self.replace(source, scene)?;
         self.uploads = Some(folder);
         Ok(())
@@ -433,25 +445,7 @@ impl Session {
     }
 }
 
-/// Bounds what a hand sets in motion.
-fn check_speed(what: &str, speed: f64) -> Result<(), String> {
-    if speed <= MAX_SPEED {
-        return Ok(());
-    }
-    Err(format!("{what} moves at most {MAX_SPEED} m/s by hand, not {speed:.3e} m/s"))
-}
-
 fn model_named(name: &str) -> Result<ModelKind, String> {
     let kinds = [ModelKind::Pane, ModelKind::Droplet, ModelKind::Surface, ModelKind::Volume];
     kinds.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("there is no model `{name}`"))
-}
-
-/// Reads a scene; the error shows all lines that are wrong.
-fn read(source: &SceneSource) -> Result<Scene, String> {
-    let parsed = if source.trusted {
-        parse_str(&source.name, &source.text, &[], &Folder::new(&source.folder))
-    } else {
-        parse_str(&source.name, &source.text, &[], &OnlyInside::new(&source.folder))
-    };
-    parsed.map(|parsed| parsed.scene).map_err(|errors| errors.to_string())
 }

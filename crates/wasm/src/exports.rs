@@ -81,11 +81,14 @@ fn nothing(result: Result<(), String>) -> Result<Vec<Slot>, String> {
     result.map(|()| Vec::new())
 }
 
-/// Room for `length` bytes of input.
+/// Room for `length` bytes of input; null if there is no memory for it.
 #[unsafe(no_mangle)]
 extern "C" fn sessile_input(length: usize) -> *mut u8 {
     with(|instance| {
         instance.input.clear();
+        if instance.input.try_reserve_exact(length).is_err() {
+            return std::ptr::null_mut();
+        }
         instance.input.resize(length, 0);
         instance.input.as_mut_ptr()
     })

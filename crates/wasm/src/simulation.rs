@@ -8,17 +8,25 @@ use sessile_droplet::DropletModel;
 use sessile_frames::VolumeBalance;
 use sessile_input::InMemory;
 use sessile_interaction::{Bead, Looks, Rain, Source, describe, scene_of_now, with_placed};
-use sessile_model::{Model, NoTimer, Region, Stroke, Tool, View};
+use sessile_model::{Estimate, Model, NoTimer, Region, Stroke, Tool, View, check_speed, check_stroke, check_taken};
 use sessile_pane::Pane;
 use sessile_scene::{Files, ModelKind, Scene, parse_str, print};
 use sessile_surface::SurfaceModel;
-use sessile_wetting::{Wetting, material_preset};
+use sessile_wetting::{Wetting, liquid_preset, material_preset};
 use sessile_world::{Pose, Solid, World};
 
 /// Unit of the film thickness of a wet map, in m.
 const FILM_UNIT: f64 = 1e-8;
 /// Thickness at which a film is shown at its strongest, in m.
 pub const THICK_FILM: f64 = 3e-6;
+
+/// Memory of an instance of the module for a simulation, in bytes: WebAssembly addresses 4 GB.
+const MEMORY: f64 = 3.5e9;
+/// Longest step, in s.
+const MAX_SECONDS: f64 = 3600.0;
+/// Most steps of the model in a step of 1/`TICKS` s, as in the studio.
+const MAX_STEPS: f64 = 2000.0;
+const TICKS: f64 = 120.0;
 
 /// A scene's model, and what JavaScript reads of it.
 pub struct Simulation {
@@ -50,6 +58,9 @@ impl Simulation {
     pub fn load(text: &str, files: InMemory) -> Result<Self, String> {
         let given = Given(files);
         let scene = parse_str("scene.toml", text, &[], &given).map_err(|errors| errors.to_string())?.scene;
+        if let Some(problem) = Estimate::new(&scene, 1).problem(MEMORY) {
+            return Err(problem);
+        }
         let world = World::build_from(&scene, &given.0).map_err(|error| error.to_string())?;
         let notices = world.notices.clone();
         let (model, view) = (model(&scene, world)?, View::default());
@@ -58,8 +69,8 @@ impl Simulation {
 
     /// Advances by `seconds` exactly, in steps that the model chooses.
     pub fn step(&mut self, seconds: f64) -> Result<(), String> {
-        if !(seconds >= 0.0 && seconds.is_finite()) {
-            return Err(format!("a step must be finite and not negative, got {seconds} s"));
+        if !(0.0..=MAX_SECONDS).contains(&seconds) {
+            return Err(format!("a step takes 0 to {MAX_SECONDS} s, not {seconds} s: make several"));
         }
         if let Some(rain) = &mut self.rain {
             self.rained += 1;
@@ -69,7 +80,16 @@ impl Simulation {
             }
         }
         let end = self.model.time() + seconds;
+        let (mut steps, most) = (0.0, MAX_STEPS * (seconds * TICKS).ceil());
         while end - self.model.time() > 1e-9 * seconds {
+            steps += 1.0;
+            if steps > most {
+                let left = end - self.model.time();
+                return Err(format!(
+                    "the simulation needs more than {most} steps for {seconds} s ({left:.1e} s are left): forces or \
+                     speeds are too large for it"
+                ));
+            }
             let rest = end - self.model.time();
             self.model.step(rest, &mut NoTimer).map_err(|error| error.to_string())?;
         }
@@ -89,16 +109,19 @@ impl Simulation {
 
     /// Adds a drop of `volume` (in m³) at `at` (in m) with a velocity (in m/s).
     pub fn add(&mut self, at: DVec3, velocity: DVec3, volume: f64) -> Result<(), String> {
+        check_speed("a drop", velocity.length()).map_err(|error| error.to_string())?;
         self.model.add(at, velocity, volume).map_err(|error| error.to_string())
     }
 
     /// Takes a share of the liquid in a region away; returns its volume, in m³.
     pub fn take(&mut self, region: &Region, share: f64) -> Result<f64, String> {
+        check_taken(region, share).map_err(|error| error.to_string())?;
         self.model.take(region, share).map_err(|error| error.to_string())
     }
 
     /// Wipes with a tool; returns the volume that it took, in m³.
     pub fn wipe(&mut self, stroke: &Stroke) -> Result<f64, String> {
+        check_stroke(stroke).map_err(|error| error.to_string())?;
         self.model.wipe(stroke).map_err(|error| error.to_string())
     }
 
@@ -136,6 +159,8 @@ impl Simulation {
 
     /// Moves a solid by a vector (in m) over `duration` seconds.
     pub fn move_solid(&mut self, solid: usize, by: DVec3, duration: f64) -> Result<(), String> {
+        let speed = by.length() / duration.max(1.0 / TICKS);
+        check_speed("a solid", speed).map_err(|error| error.to_string())?;
         let pose = *self.solid(solid)?.world_from_rest();
         let pose = Pose { translation: pose.translation + by, ..pose };
         self.model.world_mut().move_solid_over(solid, pose, duration).map_err(|error| error.to_string())
@@ -226,10 +251,17 @@ impl Simulation {
         Ok(bead.volume)
     }
 
-    /// The present moment as a scene file, with changes like those of `--set`.
+    /// The present moment as a scene file, with changes like those of `--set`, or `liquid=NAME`.
     pub fn moment(&self, changes: &[String]) -> Result<String, String> {
-        let now = with_placed(scene_of_now(&self.scene, &*self.model), &*self.model);
-        let parsed = parse_str("scene.toml", &print(&now), changes, &self.files);
+        let mut now = with_placed(scene_of_now(&self.scene, &*self.model), &*self.model);
+        let (liquids, changes): (Vec<String>, Vec<String>) =
+            changes.iter().cloned().partition(|change| change.starts_with("liquid="));
+        // All keys of a liquid are written out, so another one replaces them all.
+        for name in liquids.iter().map(|change| change["liquid=".len()..].trim_matches('"')) {
+            let preset = liquid_preset(name).ok_or_else(|| format!("there is no liquid `{name}`"))?;
+            (now.liquid, now.liquid_preset) = (preset.liquid, preset);
+        }
+        let parsed = parse_str("scene.toml", &print(&now), &changes, &self.files);
         parsed.map(|parsed| print(&parsed.scene)).map_err(|errors| errors.to_string())
     }
 
@@ -285,5 +317,50 @@ impl Files for Given {
 
     fn problem(&self, path: &Path) -> Option<String> {
         (!self.0.contains(path)).then(|| "it is not among the files that were given".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "model = \"droplet\"\ntime = { duration = \"1 s\", frame = \"0.1 s\" }\n\
+        solids = [{ name = \"table\", size = \"40 40 mm\" }]\n";
+
+    fn table() -> Simulation {
+        Simulation::load(TABLE, InMemory::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_moment_with_another_liquid_has_all_of_its_properties() {
+        let text = table().moment(&["liquid=\"honey\"".into(), "model=\"pane\"".into()]).unwrap();
+        let changed = Simulation::load(&text, InMemory::default()).unwrap_or_else(|error| panic!("{error}"));
+        let honey = liquid_preset("honey").unwrap();
+        assert_eq!((changed.scene.liquid, changed.scene.model), (honey.liquid, ModelKind::Pane));
+        assert!(table().moment(&["liquid=\"unobtainium\"".into()]).is_err());
+    }
+
+    #[test]
+    fn what_a_page_may_ask_is_bounded() {
+        let mut simulation = table();
+        simulation.add(DVec3::ZERO, DVec3::ZERO, 5e-9).unwrap();
+        for seconds in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
+            assert!(simulation.step(seconds).is_err(), "{seconds}");
+        }
+        assert!(simulation.add(DVec3::ZERO, DVec3::ZERO, 1e30).is_err());
+        assert!(simulation.add(DVec3::Y, DVec3::splat(1e9), 1e-9).is_err());
+        assert!(simulation.move_solid(0, DVec3::splat(1e9), 0.0).is_err());
+        assert!(simulation.take(&Region { center: DVec3::ZERO, radius: 1.0 }, 7.0).is_err());
+        let tool = Tool::Finger { radius: 0.01 };
+        let stroke = Stroke { from: DVec3::NAN, to: DVec3::ZERO, duration: 1.0, tool };
+        assert!(simulation.wipe(&stroke).is_err());
+        simulation.step(0.1).unwrap();
+        assert_eq!(simulation.view().num_drops(), 1);
+        // A surface of 10¹³ triangles.
+        let huge = TABLE.replace("droplet", "surface")
+            + "resolution = { edge = \"1 nm\" }\n\
+            drops = [{ shape = \"cap\", on = \"table\", volume = \"4 uL\" }]\n";
+        let error = Simulation::load(&huge, InMemory::default()).err().expect("an error");
+        assert!(error.contains("of memory"), "{error}");
     }
 }

@@ -50,6 +50,18 @@ static SCALED: LazyLock<[f64; INTERVALS + 1]> = LazyLock::new(|| {
     table
 });
 
+/// Equal intervals of ∛(9g), and for each the first entry of [`SCALED`] that is not below its lower
+/// end, so that an angle is found without a search.
+const GUIDES: usize = 1024;
+static FIRST: LazyLock<[u16; GUIDES]> = LazyLock::new(|| {
+    let mut first = [0; GUIDES];
+    for (guide, first) in first.iter_mut().enumerate() {
+        let low = guide as f64 * (SCALED[INTERVALS] / GUIDES as f64);
+        *first = SCALED.partition_point(|&at| at < low) as u16;
+    }
+    first
+});
+
 /// dg/dθ = (θ − sin θ cos θ)/(2 sin θ); θ²/3 for small angles.
 fn wedge_growth(theta: f64) -> f64 {
     if theta == 0.0 { 0.0 } else { angle_minus_sin_cos(theta) / (2.0 * math::sin(theta)) }
@@ -68,9 +80,16 @@ fn angle_of(integral: f64) -> f64 {
     if integral <= 0.0 {
         return 0.0;
     }
-    let scaled = math::cbrt(9.0 * integral);
-    let k = SCALED.partition_point(|&at| at < scaled).clamp(1, INTERVALS);
-    let (low, high) = (SCALED[k - 1], SCALED[k]);
+    let (scaled, table) = (math::cbrt(9.0 * integral), &*SCALED);
+    // Rounding may put `scaled` into the guide above its own: the first entry of the one below is
+    // not above it.
+    let guide = (scaled * (GUIDES as f64 / table[INTERVALS])) as usize;
+    let mut k = usize::from(FIRST[guide.saturating_sub(1).min(GUIDES - 1)]);
+    while k < INTERVALS && table[k] < scaled {
+        k += 1;
+    }
+    let k = k.max(1);
+    let (low, high) = (table[k - 1], table[k]);
     WIDTH * ((k - 1) as f64 + ((scaled - low) / (high - low)).clamp(0.0, 1.0))
 }
 
@@ -83,10 +102,62 @@ pub fn angle_at_distance(theta: f64, growth: f64) -> f64 {
     if growth == 0.0 { theta } else { angle_of(cox_integral(theta) + growth) }
 }
 
+/// A contact angle at the slip length, with what the law needs of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LineAngle {
+    /// The angle θ_m, in rad.
+    pub theta: f64,
+    /// cos θ_m.
+    pub cosine: f64,
+    /// g(θ_m).
+    integral: f64,
+}
+
+impl LineAngle {
+    /// The angle `theta`, in rad.
+    pub fn new(theta: f64) -> Self {
+        Self { theta, cosine: math::cos(theta), integral: cox_integral(theta) }
+    }
+
+    /// [`angle_at_distance`] for this angle.
+    #[inline]
+    pub fn at_distance(&self, growth: f64) -> f64 {
+        if growth == 0.0 { self.theta } else { angle_of(self.integral + growth) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sliding::wedge_dissipation;
+
+    /// Angles at the ends of intervals and of guides, one rounding below and above them, and
+    /// between.
+    #[test]
+    fn guides_find_the_interval_of_an_angle() {
+        let largest = SCALED[INTERVALS];
+        let ends = (0..=INTERVALS).map(|k| SCALED[k]);
+        let guides = (0..=4 * GUIDES).map(|k| k as f64 * largest / (4.0 * GUIDES as f64));
+        let mut checked = 0;
+        for end in ends.chain(guides) {
+            let integral = end.powi(3) / 9.0;
+            for integral in [integral.next_down().next_down(), integral, integral.next_up().next_up(), 1.001 * integral]
+            {
+                let scaled = math::cbrt(9.0 * integral.max(0.0));
+                let k = SCALED.partition_point(|&at| at < scaled).clamp(1, INTERVALS);
+                let (low, high) = (SCALED[k - 1], SCALED[k]);
+                let exact = WIDTH * ((k - 1) as f64 + ((scaled - low) / (high - low)).clamp(0.0, 1.0));
+                assert_eq!(angle_of(integral), if integral <= 0.0 { 0.0 } else { exact }, "at {integral:e}");
+                checked += 1;
+            }
+        }
+        assert!(checked > 16_000);
+        for theta in [0.2, 1.4, 3.0] {
+            let line = LineAngle::new(theta);
+            assert_eq!(line.at_distance(0.0), theta);
+            assert_eq!(line.at_distance(0.07), angle_at_distance(theta, 0.07));
+        }
+    }
 
     #[test]
     fn cox_integral_is_voinovs_cube_for_small_angles() {

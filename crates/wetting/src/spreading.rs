@@ -43,7 +43,7 @@ use crate::cap;
 use crate::cube_root::cube_root;
 use crate::liquid::Liquid;
 use crate::material::Wetting;
-use crate::moving_line::angle_at_distance;
+use crate::moving_line::LineAngle;
 use crate::sliding::{cutoff_logarithm, wedge_dissipation};
 
 /// Share of the kinetic energy that is lost when a drop lands (wildeman2016).
@@ -135,11 +135,95 @@ impl Shape {
     }
 }
 
-/// A step of x that is possible: the speed |ẋ| at both ends, in 1/s.
-struct Stride {
+/// A cap with its potential for the present direction of the line.
+#[derive(Clone, Copy)]
+struct Cap {
+    /// tan(θ/2).
+    slope: f64,
+    grows: bool,
     shape: Shape,
+    /// Φ, in J.
+    potential: f64,
+}
+
+/// A step of x that is possible: where it ends, and the speed |ẋ| at both ends, in 1/s.
+struct Stride {
+    end: Cap,
     from: f64,
     to: f64,
+}
+
+/// What acts on a footprint: constant while the drop spreads.
+struct Law<'a> {
+    liquid: &'a Liquid,
+    drop: &'a SpreadingDrop,
+    advancing: LineAngle,
+    receding: LineAngle,
+}
+
+impl<'a> Law<'a> {
+    fn new(liquid: &'a Liquid, wetting: &Wetting, drop: &'a SpreadingDrop) -> Self {
+        let [advancing, receding] = [wetting.advancing, wetting.receding].map(LineAngle::new);
+        Self { liquid, drop, advancing, receding }
+    }
+
+    fn mass(&self) -> f64 {
+        self.liquid.density * self.drop.volume
+    }
+
+    /// The angle of a line that advances or recedes.
+    fn line(&self, grows: bool) -> &LineAngle {
+        if grows { &self.advancing } else { &self.receding }
+    }
+
+    fn cap(&self, slope: f64, grows: bool) -> Cap {
+        let shape = Shape::new(self.drop.volume, slope);
+        let potential = potential(self.liquid, self.drop, &shape, slope, self.line(grows).cosine);
+        Cap { slope, grows, shape, potential }
+    }
+}
+
+/// What a drop dissipates during a step from one shape.
+struct Drag<'a> {
+    law: &'a Law<'a>,
+    from: &'a Cap,
+    /// Λ at the drop's width.
+    logarithm: f64,
+    /// A third of the mean thickness, in m.
+    sheet: f64,
+}
+
+impl<'a> Drag<'a> {
+    fn new(law: &'a Law<'a>, from: &'a Cap) -> Self {
+        let radius = from.shape.radius;
+        let sheet = law.drop.volume / (3.0 * PI * radius * radius);
+        Self { law, from, logarithm: cutoff_logarithm(2.0 * radius), sheet }
+    }
+
+    /// Dissipation over ẋ², in J s.
+    ///
+    /// `rate` is |ẋ| (in 1/s), `age` that of the boundary layer (in s).
+    fn at(&self, rate: f64, age: f64) -> f64 {
+        let Self { law, from: &Cap { slope, grows, ref shape, .. }, logarithm, sheet } = *self;
+        let liquid = law.liquid;
+        let viscosity = liquid.dynamic_viscosity();
+        let radius = shape.radius;
+        let speed = shape.radius_slope.abs() * rate;
+        let angle = law.line(grows);
+        let line = if speed > SLOW {
+            let growth = viscosity * speed / liquid.surface_tension * logarithm;
+            let dynamic = angle.at_distance(if grows { growth } else { -growth });
+            liquid.surface_tension * (angle.cosine - math::cos(dynamic)).abs() / speed
+        } else {
+            wedge_dissipation(angle.theta) * viscosity * logarithm
+        };
+        let grown = (liquid.viscosity * age).sqrt();
+        let layer = if grows { grown / EXPANDING_LAYER } else { PI.sqrt() * grown };
+        let wall = 0.5 * PI * viscosity / layer.min(sheet) * radius * radius;
+        let swept = if grows { 0.0 } else { SWEEP * (1.0 - slope).max(0.0) };
+        let rim = swept * liquid.density * law.drop.volume * shape.inertia * rate;
+        (2.0 * PI * radius * line + wall) * shape.radius_slope * shape.radius_slope + rim
+    }
 }
 
 impl Spreading {
@@ -176,105 +260,95 @@ impl Spreading {
         drop: &SpreadingDrop,
         dt: f64,
     ) -> (SpreadingPhase, f64) {
-        let mut shape = Shape::new(drop.volume, self.slope);
-        let (mut remaining, mut widest) = (dt, shape.radius);
+        let law = &Law::new(liquid, wetting, drop);
+        let mut from = law.cap(self.slope, self.grows);
+        let (mut remaining, mut widest) = (dt, from.shape.radius);
         while remaining > 0.0 {
-            match self.stride(liquid, wetting, drop, &shape, STEP) {
+            match self.stride(law, &from, STEP) {
                 Ok(stride) => {
                     let time = 2.0 * STEP / (stride.from + stride.to);
                     if time > remaining {
-                        self.finish(liquid, wetting, drop, &shape, &stride, (remaining, time));
+                        self.finish(law, &from, &stride, (remaining, time));
                         remaining = 0.0;
                     } else {
-                        self.accept(liquid, drop, &stride, if self.grows { 1.0 / FACTOR } else { FACTOR });
+                        self.accept(law, &stride, if self.grows { 1.0 / FACTOR } else { FACTOR });
                         self.since += time;
                         remaining -= time;
+                        // A product and a quotient mostly round alike.
+                        from = stride.end;
                     }
                 }
                 Err(missing) => {
-                    let speed = (2.0 * self.energy / (liquid.density * drop.volume * shape.inertia)).sqrt();
+                    let speed = (2.0 * self.energy / (law.mass() * from.shape.inertia)).sqrt();
                     // The energy is used up on this part of the step, at constant deceleration.
                     let needed = self.energy + missing;
                     let length = if needed > 0.0 { STEP * self.energy / needed } else { 0.0 };
                     let time = if speed > 0.0 { 2.0 * length / speed } else { 0.0 };
                     if time > remaining {
-                        let stride = Stride { shape, from: speed, to: 0.0 };
-                        self.finish(liquid, wetting, drop, &shape, &stride, (remaining, time));
+                        let stride = Stride { end: from, from: speed, to: 0.0 };
+                        self.finish(law, &from, &stride, (remaining, time));
                         remaining = 0.0;
-                    } else if self.turn(liquid, wetting, drop, self.reachable(liquid, wetting, drop, length)) {
+                    } else if self.turn(law, self.reachable(law, &from, length)) {
                         remaining -= time;
                     } else {
                         return (SpreadingPhase::Rests, widest);
                     }
                 }
             }
-            shape = Shape::new(drop.volume, self.slope);
-            widest = widest.max(shape.radius);
+            if (from.slope, from.grows) != (self.slope, self.grows) {
+                from = law.cap(self.slope, self.grows);
+            }
+            widest = widest.max(from.shape.radius);
             if !self.grows && self.slope > LAST_SLOPE {
-                let speed = (2.0 * self.energy / (liquid.density * drop.volume)).sqrt();
+                let speed = (2.0 * self.energy / law.mass()).sqrt();
                 return (SpreadingPhase::TakesOff(speed), widest);
             }
         }
         (SpreadingPhase::Moves, widest)
     }
 
-    /// The step of `length` in x from a shape; the energy that is missing for it (in J) if the
+    /// The step of `length` in x from a cap; the energy that is missing for it (in J) if the
     /// kinetic energy does not suffice.
-    fn stride(
-        &self,
-        liquid: &Liquid,
-        wetting: &Wetting,
-        drop: &SpreadingDrop,
-        shape: &Shape,
-        length: f64,
-    ) -> Result<Stride, f64> {
-        let mass = liquid.density * drop.volume;
+    fn stride(&self, law: &Law<'_>, from: &Cap, length: f64) -> Result<Stride, f64> {
+        let mass = law.mass();
         let factor = if length == STEP { FACTOR } else { math::exp(length) };
         let slope = if self.grows { self.slope / factor } else { self.slope * factor };
-        let end = Shape::new(drop.volume, slope);
-        let cosine = math::cos(if self.grows { wetting.advancing } else { wetting.receding });
-        let rise = potential(liquid, drop, &end, slope, cosine) - potential(liquid, drop, shape, self.slope, cosine);
+        let end = law.cap(slope, self.grows);
+        let rise = end.potential - from.potential;
         let left = self.energy - rise;
         if left <= 0.0 {
             return Err(-left);
         }
         // ½ M ẋ² + C Δx ẋ = left, C the dissipation D over ẋ².
-        let from = (2.0 * self.energy / (mass * shape.inertia)).sqrt();
+        let drag = Drag::new(law, from);
+        let from = (2.0 * self.energy / (mass * from.shape.inertia)).sqrt();
         // C at the mean speed of the step, which is first taken to be that without friction.
-        let inertia = mass * end.inertia;
+        let inertia = mass * end.shape.inertia;
         let mut to = (2.0 * left / inertia).sqrt();
         for _ in 0..2 {
             let mean = 0.5 * (from + to);
             let age = self.since + 0.5 * length / mean;
-            let drag = self.drag(liquid, wetting, drop, shape, (mean, age)) * length;
+            let drag = drag.at(mean, age) * length;
             to = 2.0 * left / (drag + (drag * drag + 2.0 * inertia * left).sqrt());
         }
-        Ok(Stride { shape: end, from, to })
+        Ok(Stride { end, from, to })
     }
 
     /// Takes a whole step in which tan(θ/2) changes by `factor`.
-    fn accept(&mut self, liquid: &Liquid, drop: &SpreadingDrop, stride: &Stride, factor: f64) {
+    fn accept(&mut self, law: &Law<'_>, stride: &Stride, factor: f64) {
         self.slope *= factor;
-        self.energy = 0.5 * liquid.density * drop.volume * stride.shape.inertia * stride.to * stride.to;
+        self.energy = 0.5 * law.liquid.density * law.drop.volume * stride.end.shape.inertia * stride.to * stride.to;
     }
 
     /// Takes the part of a step of `whole` seconds that fits into the remaining time, at constant
     /// acceleration.
-    fn finish(
-        &mut self,
-        liquid: &Liquid,
-        wetting: &Wetting,
-        drop: &SpreadingDrop,
-        shape: &Shape,
-        stride: &Stride,
-        (time, whole): (f64, f64),
-    ) {
+    fn finish(&mut self, law: &Law<'_>, from: &Cap, stride: &Stride, (time, whole): (f64, f64)) {
         let mean = stride.from + 0.5 * (stride.to - stride.from) * time / whole;
         let length = (mean * time).min(STEP);
-        match self.stride(liquid, wetting, drop, shape, length) {
+        match self.stride(law, from, length) {
             Ok(part) => {
                 let factor = math::exp(length);
-                self.accept(liquid, drop, &part, if self.grows { 1.0 / factor } else { factor });
+                self.accept(law, &part, if self.grows { 1.0 / factor } else { factor });
             }
             // By rounding at the turning point: the next step turns.
             Err(_) => self.energy = 0.0,
@@ -284,53 +358,19 @@ impl Spreading {
 
     /// The part of `length` in x for which the kinetic energy suffices, where the potential is not
     /// linear.
-    fn reachable(&self, liquid: &Liquid, wetting: &Wetting, drop: &SpreadingDrop, length: f64) -> f64 {
-        let shape = Shape::new(drop.volume, self.slope);
+    fn reachable(&self, law: &Law<'_>, from: &Cap, length: f64) -> f64 {
         let parts = (0..20).map(|k| length * (1.0 - 0.05 * f64::from(k)));
-        let mut possible = parts.filter(|part| self.stride(liquid, wetting, drop, &shape, *part).is_ok());
+        let mut possible = parts.filter(|part| self.stride(law, from, *part).is_ok());
         possible.next().unwrap_or(0.0)
     }
 
     /// Goes to the turning point, `length` in x away, and turns; `false` if the line is pinned
     /// there.
-    fn turn(&mut self, liquid: &Liquid, wetting: &Wetting, drop: &SpreadingDrop, length: f64) -> bool {
+    fn turn(&mut self, law: &Law<'_>, length: f64) -> bool {
         let factor = math::exp(length);
         let slope = if self.grows { self.slope / factor } else { self.slope * factor };
         *self = Self { slope, energy: 0.0, grows: !self.grows, since: 0.0 };
-        let shape = Shape::new(drop.volume, slope);
-        self.stride(liquid, wetting, drop, &shape, STEP).is_ok()
-    }
-
-    /// Dissipation over ẋ², in J s.
-    ///
-    /// `rate` is |ẋ| (in 1/s), `age` that of the boundary layer (in s).
-    fn drag(
-        &self,
-        liquid: &Liquid,
-        wetting: &Wetting,
-        drop: &SpreadingDrop,
-        shape: &Shape,
-        (rate, age): (f64, f64),
-    ) -> f64 {
-        let viscosity = liquid.dynamic_viscosity();
-        let radius = shape.radius;
-        let speed = shape.radius_slope.abs() * rate;
-        let theta = if self.grows { wetting.advancing } else { wetting.receding };
-        let logarithm = cutoff_logarithm(2.0 * radius);
-        let line = if speed > SLOW {
-            let growth = viscosity * speed / liquid.surface_tension * logarithm;
-            let dynamic = angle_at_distance(theta, if self.grows { growth } else { -growth });
-            liquid.surface_tension * (math::cos(theta) - math::cos(dynamic)).abs() / speed
-        } else {
-            wedge_dissipation(theta) * viscosity * logarithm
-        };
-        let sheet = drop.volume / (3.0 * PI * radius * radius);
-        let grown = (liquid.viscosity * age).sqrt();
-        let layer = if self.grows { grown / EXPANDING_LAYER } else { PI.sqrt() * grown };
-        let wall = 0.5 * PI * viscosity / layer.min(sheet) * radius * radius;
-        let swept = if self.grows { 0.0 } else { SWEEP * (1.0 - self.slope).max(0.0) };
-        let rim = swept * liquid.density * drop.volume * shape.inertia * rate;
-        (2.0 * PI * radius * line + wall) * shape.radius_slope * shape.radius_slope + rim
+        self.stride(law, &law.cap(slope, self.grows), STEP).is_ok()
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sessile_sim::scenes::SCENES;
+use sessile_sim::{Estimate, hardware_threads};
 use sessile_studio::{Content, Recording, SceneSource, Studio, StudioOptions};
 
 use crate::args::StudioArgs;
@@ -18,12 +19,13 @@ const WARM_UP: f64 = 6.0;
 /// Largest scene file, in bytes.
 const LARGEST_SCENE: u64 = 64 << 20;
 
-/// Serves until a signal.
+/// Serves until a signal, which decides the exit code.
 pub fn studio(args: &StudioArgs) -> Result<(), Failure> {
     if let Some(path) = args.replay.as_ref().filter(|_| args.headless) {
         return replay(path, args.save_run.as_deref());
     }
     let content = content(args)?;
+    content.source().map_or(Ok(()), estimate)?;
     let options = StudioOptions { port: args.port, record: args.record.clone(), save_run: args.save_run.clone() };
     let studio = Studio::open(&content, &options).map_err(Failure::wrong)?;
     let address = studio.address().map_err(Failure::failed)?;
@@ -33,13 +35,25 @@ pub fn studio(args: &StudioArgs) -> Result<(), Failure> {
     if !args.no_open {
         open_browser(&address);
     }
-    interrupt::begin_work();
-    studio.serve(interrupt::stop_flag()).map_err(Failure::failed)
+    interrupt::begin_work_that_ends_by("closing the page, the recording and the saved run");
+    studio.serve(interrupt::stop_flag()).map_err(Failure::failed)?;
+    Err(Failure::Stopped("the studio has ended".into()))
+}
+
+/// Prints what the scene needs, before anything is built.
+fn estimate(source: &SceneSource) -> Result<(), Failure> {
+    let scene = source.scene().map_err(Failure::wrong)?;
+    let estimate = Estimate::new(&scene, hardware_threads().get());
+    estimate.check_memory().map_err(Failure::wrong)?;
+    stderr::line(&estimate.line_per_second(scene.time.duration));
+    estimate.warnings.iter().for_each(|warning| stderr::line(warning));
+    Ok(())
 }
 
 /// Replays a recording without a page and compares its last state with the recorded one.
 fn replay(path: &Path, save_run: Option<&Path>) -> Result<(), Failure> {
     let recording = Recording::read(path).map_err(Failure::wrong)?;
+    estimate(&recording.source)?;
     let session = save_run.map_or_else(|| recording.replay(), |folder| recording.replay_into(folder));
     let session = session.map_err(Failure::failed)?;
     let digest = session.digest();

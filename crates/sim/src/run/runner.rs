@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use sessile_frames::names::safe_names;
 use sessile_frames::{Activity, FrameId, Progress, RunFolder, RunInfo, RunStatus, StageSeconds};
-use sessile_model::{Model, StageTimer};
+use sessile_model::{Estimate, Model, StageTimer};
 use sessile_scene::types::Scene;
 
 use super::open::{Opened, Start, open};
@@ -13,7 +13,6 @@ use super::saved::Identity;
 use super::{RunError, RunOptions, RunOutcome};
 use crate::build::{BuildError, Built};
 use crate::clock::{StageClock, StageTime};
-use crate::estimate::Estimate;
 use crate::stepper::{MeasuredFrame, StepFailure, Stepper, StepperState};
 
 pub(super) fn run(
@@ -24,7 +23,7 @@ pub(super) fn run(
     stop: &AtomicBool,
 ) -> Result<RunOutcome, RunError> {
     let estimate = Estimate::new(scene, rayon::current_num_threads());
-    estimate.check_memory()?;
+    estimate.check_memory().map_err(BuildError::Estimate)?;
     progress.notice(&estimate.line());
     estimate.warnings.iter().for_each(|warning| progress.notice(warning));
     // Errors in the scene are reported before the folder is touched.

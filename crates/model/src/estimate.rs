@@ -14,13 +14,11 @@
 use std::f64::consts::{PI, TAU};
 
 use sessile_frames::{CostEstimate, INSTANCE_THRESHOLD};
-use sessile_numerics::{sphere_radius, sphere_volume};
+use sessile_numerics::{math, sphere_radius, sphere_volume};
 use sessile_scene::types::{
     Amount, Drop, DropShape, Emitter, EmitterKind, ModelKind, RainArea, RainSizes, Scene, Solid, SolidShape,
 };
 use sessile_wetting::rain::RainLaw;
-
-use crate::build::{BuildError, free_memory};
 
 /// Memory of the program itself, in bytes.
 const PROGRAM_BYTES: f64 = 15e6;
@@ -99,7 +97,7 @@ impl Estimate {
         let cost = CostEstimate {
             // The releases between two frames are in memory together.
             memory_bytes: finite(PROGRAM_BYTES + state + solids_in_memory + 150.0 * releases / frames),
-            wall_seconds: finite(cpu / (threads as f64).powf(0.7)),
+            wall_seconds: finite(cpu / math::powf(threads as f64, 0.7)),
             disk_bytes: finite(frames * (load.frame_bytes + 4e3) + 2.0 * 0.3 * state + solids),
         };
         let growth = [load.elements - load.inner, load.inner].map(|count| count * load.bytes_per_element);
@@ -123,9 +121,16 @@ impl Estimate {
         format!("estimate: {memory} of memory, {}, {disk} on disk, without images", time_text(wall_seconds))
     }
 
+    /// The estimate of a session without an end, in one line, for a scene of `duration` seconds.
+    pub fn line_per_second(&self, duration: f64) -> String {
+        let (memory, seconds) = (bytes_text(self.cost.memory_bytes), self.cost.wall_seconds / duration);
+        let time = if seconds < 1.0 { format!("{} s", two_digits(seconds)) } else { time_text(seconds) };
+        format!("estimate: {memory} of memory, {time} for a simulated second")
+    }
+
     /// Returns an error if the run cannot fit into the free memory, where that is known.
-    pub fn check_memory(&self) -> Result<(), BuildError> {
-        free_memory().and_then(|free| self.problem(free)).map_or(Ok(()), |problem| Err(BuildError::Estimate(problem)))
+    pub fn check_memory(&self) -> Result<(), String> {
+        free_memory().and_then(|free| self.problem(free)).map_or(Ok(()), Err)
     }
 
     /// A warning if the run needs a large part of `free` bytes of memory.
@@ -137,7 +142,7 @@ impl Estimate {
     }
 
     /// Why the run cannot fit into `free` bytes of memory; `None` if it can.
-    fn problem(&self, free: f64) -> Option<String> {
+    pub fn problem(&self, free: f64) -> Option<String> {
         if self.cost.memory_bytes < 0.9 * free {
             return None;
         }
@@ -157,6 +162,13 @@ impl Estimate {
             bytes_text(free)
         ))
     }
+}
+
+/// Memory that the system can still hand out, in bytes.
+pub fn free_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| 1024.0 * kilobytes)
 }
 
 /// Volume and surface area of an initial drop, in m³ and m². Drops from mesh files count as empty.
@@ -359,7 +371,7 @@ fn two_digits(value: f64) -> String {
     if !(1e-3..1e4).contains(&value) {
         return format!("{value:.1e}");
     }
-    let places = (1 - value.log10().floor() as i32).max(0) as usize;
+    let places = (1 - math::log10(value).floor() as i32).max(0) as usize;
     format!("{value:.places$}")
 }
 
@@ -433,18 +445,6 @@ mod tests {
         }
     }
 
-    /// Reproducers R1: in the studio and in Python too, which have no run of their own.
-    #[test]
-    fn models_that_cannot_fit_are_refused_before_anything_is_built() {
-        for (model, key) in [("volume", "cell"), ("surface", "edge")] {
-            let rest = format!("[resolution]\n{key} = \"1 nm\"\n{DROP}");
-            let text = format!("model = \"{model}\"\n[time]\nduration = \"2 ms\"\nframe = \"1 ms\"\n{rest}");
-            let scene = parse_str("a.toml", &text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}")).scene;
-            let error = crate::build(&scene).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(error.contains(&format!("set resolution.{key} to at least")), "{model}: {error}");
-        }
-    }
-
     #[test]
     fn memory_that_is_nearly_exhausted_gets_a_warning() {
         let estimate = estimate("surface", "", &format!("[resolution]\nedge = \"2 um\"\n{DROP}"));
@@ -485,20 +485,12 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_scenes_get_no_warning() {
-        for scene in crate::scenes::SCENES {
-            let parsed = parse_str(scene.name, scene.text, &[], &NoFiles).unwrap_or_else(|error| panic!("{error}"));
-            let estimate = Estimate::new(&parsed.scene, 2);
-            let tight = |warning: &String| warning.contains("free memory");
-            assert!(estimate.warnings.iter().all(tight), "{}: {:?}", scene.name, estimate.warnings);
-            assert_eq!(estimate.problem(8e9), None, "{}: {}", scene.name, estimate.line());
-        }
-    }
-
-    #[test]
     fn estimates_read_well() {
         let cost = CostEstimate { memory_bytes: 3.14e12, wall_seconds: 1e9, disk_bytes: 2e7 };
         let estimate = Estimate { cost, warnings: Vec::new(), advice: String::new(), resolution: None };
         assert_eq!(estimate.line(), "estimate: 3.1 TB of memory, 32 years, 20 MB on disk, without images");
+        let lines = [1e11, 1e7].map(|duration| estimate.line_per_second(duration));
+        assert_eq!(lines[0], "estimate: 3.1 TB of memory, 0.010 s for a simulated second");
+        assert_eq!(lines[1], "estimate: 3.1 TB of memory, 1.7 min for a simulated second");
     }
 }
