@@ -1,7 +1,7 @@
 //! Checkpoints: an error, or a state that is saved and restored again.
 //!
-//! The input of the targets of models is not a state but edits of the state that the model saves, so
-//! that they stay useful when the format changes.
+//! The input of the targets of models is not a state but edits of the state that the model saves,
+//! so that they stay useful when the format changes.
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -74,8 +74,8 @@ impl Volume {
         }
     }
 
-    /// Adds drops that are too thin for the extracted surface as spheres, or as caps where they touch
-    /// a solid, and removes empty ones.
+    /// Adds drops that are too thin for the extracted surface as spheres, or as caps where they
+    /// touch a solid, and removes empty ones.
     fn add_hidden_drops(&self, drops: &mut Vec<DropState>, surface: &mut Surface) {
         let mut shown = surface.drops.clone();
         shown.sort_unstable();
