@@ -154,8 +154,8 @@ fn a_fast_shake_throws_the_drop_off_and_a_slow_one_does_not() {
     assert!(thrown(1000.0), "retained at 100 g");
 }
 
-/// The sheet is stretched, most at its sides, while a drop falls on it, slides and leaves a film. The
-/// state is saved after the drop has landed and while it still wets texels.
+/// The sheet is stretched, most at its sides, while a drop falls on it, slides and leaves a film.
+/// The state is saved after the drop has landed and while it still wets texels.
 #[test]
 fn a_resumed_run_is_bit_identical() {
     let bend = |t: f64, [x, y, z]: [f64; 3]| {
