@@ -198,6 +198,8 @@ pub struct Scratch {
     pub backup: Mesh,
     /// One vector per vertex.
     pub vectors: Vec<DVec3>,
+    /// Speed of each vertex along its normal, relative to the drop, in m/s.
+    pub speeds: Vec<f64>,
     /// Whether each vertex is held on a solid while the volume is restored.
     pub held: Vec<bool>,
     /// Candidates of the contact update.

@@ -101,6 +101,9 @@ pub struct Numerics {
     /// Ratio of stiffness to mass from which the incomplete factor is used; default 4. Below, the
     /// diagonal converges as well and is cheaper.
     pub factor_stiffness: f64,
+    /// Most multiplications for factoring the matrix of a drop completely; default 2e6. Beyond, the
+    /// iterations that an incomplete factor leaves are cheaper.
+    pub max_factor_work: usize,
     /// Most iterations of a solve; default 400.
     pub max_iterations: usize,
     /// Most multiplications for factoring the surface Poisson problem of a drop in flight;
@@ -184,6 +187,7 @@ impl Default for Numerics {
             factored_tolerance: 1e-4,
             static_force_floor: 1e-2,
             factor_stiffness: 4.0,
+            max_factor_work: 2_000_000,
             max_iterations: 400,
             max_inertia_work: 10_000_000,
             rest_normal_speed: 5e-4,

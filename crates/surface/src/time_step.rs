@@ -14,16 +14,13 @@
 //! δu and at the end of which it deforms at w, gives the next:
 //!
 //! ```text
-//! w Δt ≤ MAX_DEFORMATION · edge,   u Δt ≤ MAX_PATH · edge,   a Δt ≤ MAX_GAIN · max(u, SLOW)
-//! a = |δu/δt| (1 + s δt (δt − Δt₀) k²),   k = 1.5/R
+//! w Δt ≤ MAX_DEFORMATION · edge,   u Δt ≤ MAX_PATH · edge,   |δu/δt| Δt ≤ MAX_GAIN · max(u, SLOW)
 //! ```
 //!
-//! The factor of a is that by which the implicit tension slows the drop in a long substep, since
-//! its contact line moves at the velocity of the substep before. Meanwhile the drop waits behind
-//! the model, but never beyond the time that a step was asked to reach, where a frame may show it.
-//! A substep in which it moves twice as far is rejected. One at whose end the drop has turned is
-//! followed by one of half its length: wide drops that nothing pins slosh faster, and in substeps
-//! of 1/30 s the lag of the line makes that grow.
+//! Meanwhile the drop waits behind the model, but never beyond the time that a step was asked to
+//! reach, where a frame may show it. A substep in which it moves twice as far is rejected. One at
+//! whose end the drop has turned is followed by one of half its length: wide drops that nothing
+//! pins slosh faster.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
@@ -37,13 +34,11 @@ use crate::substrate::SolidIndex;
 /// Largest deformation of a drop in a substep longer than the model's step, in edges.
 const MAX_DEFORMATION: f64 = 0.15;
 /// Largest path of a drop in such a substep, in edges.
-const MAX_PATH: f64 = 1.0;
+const MAX_PATH: f64 = 2.0;
 /// Largest relative change of a drop's speed in such a substep.
-const MAX_GAIN: f64 = 0.1;
+const MAX_GAIN: f64 = 0.2;
 /// Least speed that changes are relative to, in m/s.
 const SLOW: f64 = 0.5e-3;
-/// k R, the wave number over the drop's radius at which a contact line holds its surface.
-const HELD_WAVE_NUMBER: f64 = 1.5;
 /// Longest substep, in s.
 const LONGEST_SUBSTEP: f64 = 1.0 / 30.0;
 
@@ -114,21 +109,20 @@ pub fn schedule_drops(drops: &mut [Drop], params: &Parameters, dt: f64, limit: f
 /// `gained` and which left it sliding or not; whether the drop moved no farther than its pace
 /// allowed.
 pub fn update_pace(drop: &mut Drop, gained: DVec3, slides: bool, dt: f64, params: &Parameters) -> bool {
-    let Some(paper) = params.paper.as_ref().filter(|_| params.max_step.is_none()) else { return true };
+    if params.paper.is_none() || params.max_step.is_some() {
+        return true;
+    }
     let edge = drop.target_edge(params.edge);
     let (deformation, speed) = (drop.deformation_speed, drop.velocity.length());
     let (deformed, path) = (MAX_DEFORMATION * edge, MAX_PATH * edge);
     if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path) {
         return false;
     }
-    let radius = sphere_radius(drop.volume);
-    let k = HELD_WAVE_NUMBER / radius;
-    let slowing = 1.0 + paper.tension * dt * (dt - REFERENCE_STEP).max(0.0) * k * k;
-    let acceleration = gained.length() / dt * slowing;
+    let acceleration = gained.length() / dt;
     // What friction holds only sags.
     let steady = if slides { MAX_GAIN * speed.max(SLOW) / acceleration } else { f64::INFINITY };
     let liquid = &params.liquid;
-    let capillary_speed = (liquid.surface_tension / (liquid.density * radius)).sqrt();
+    let capillary_speed = (liquid.surface_tension / (liquid.density * sphere_radius(drop.volume))).sqrt();
     let is_moving = gained.length() > params.numerics.rest_normal_speed * capillary_speed;
     let has_turned = drop.velocity.dot(drop.velocity - gained) < 0.0;
     let longest = if is_moving && has_turned { 0.5 * dt } else { LONGEST_SUBSTEP.min(2.0 * dt.max(drop.pace)) };

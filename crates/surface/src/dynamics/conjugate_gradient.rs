@@ -4,14 +4,16 @@
 //! search directions are kept orthogonal to the preconditioned volume gradient, so that every
 //! iterate fulfills the constraint; the accumulated multiplier λ is the pressure times τ.
 //!
-//! The preconditioner is the inverse diagonal, or an incomplete Cholesky factor where stiffness
-//! dominates masses ([`super::incomplete_cholesky`]). The iteration ends when the preconditioned
-//! residual falls below a tolerance relative to the forces that the pressure does not balance.
+//! The preconditioner is the inverse diagonal or, where stiffness dominates masses, a Cholesky
+//! factor: a complete one for small drops ([`super::envelope_cholesky`]), an incomplete one for
+//! large ones ([`super::incomplete_cholesky`]). The iteration ends when the preconditioned residual
+//! falls below a tolerance relative to the forces that the pressure does not balance. The paper's
+//! flow has nothing but what the complete factor inverts, so it is solved without iterations.
 
 use std::ops::AddAssign;
 
 use super::geometry::DropGeometry;
-use super::linear_system::{Coefficients, Constraint, LinearSystem, Operand, RigidMotion};
+use super::linear_system::{Coefficients, Constraint, LinearSystem, Operand, Preconditioner, RigidMotion};
 use crate::chunks;
 use crate::mesh::index::VertexIndex;
 use crate::parameters::Numerics;
@@ -32,8 +34,8 @@ pub struct SolveReport {
 }
 
 /// The volume constraint: c · S⁻¹ c, with S the preconditioner; zero where the volume is free.
-#[derive(Clone, Copy)]
-struct VolumeConstraint {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct VolumeConstraint {
     weight: f64,
 }
 
@@ -99,6 +101,10 @@ impl LinearSystem {
         numerics: &Numerics,
     ) -> Option<SolveReport> {
         self.build_preconditioner(k, numerics);
+        if self.is_inverted(k) {
+            self.volume = self.build_volume_direction(geometry, rate.is_some());
+            return Some(self.solve_directly(geometry, k, rate));
+        }
         let volume = self.impose_volume_rate(geometry, rate);
         let mut image = std::mem::take(&mut self.image);
         let scale = self.initial_residual(geometry, k, volume, &mut image, numerics);
@@ -107,7 +113,10 @@ impl LinearSystem {
         let mut rho = products.residual - lambda * products.gradient;
         let mut multiplier = -lambda;
         let mut motion = self.update_search(geometry, k, lambda, 0.0);
-        let tolerance = if self.factored { numerics.factored_tolerance } else { numerics.solver_tolerance };
+        let tolerance = match self.preconditioner {
+            Preconditioner::Diagonal => numerics.solver_tolerance,
+            Preconditioner::Incomplete | Preconditioner::Complete { .. } => numerics.factored_tolerance,
+        };
         let enough = tolerance * tolerance * scale.max(1e-300);
         let mut iterations = 0;
         let mut definite = true;
@@ -148,31 +157,80 @@ impl LinearSystem {
             self.inverse_diagonal[i] = 1.0 / (self.masses[i] + pull + self.line_drag[i]).max(1e-300);
             (stiffness, mass) = (stiffness + pull, mass + self.masses[i]);
         }
-        self.factored = !self.constrained.is_empty() && stiffness > numerics.factor_stiffness * mass;
-        if self.factored {
-            self.build_factor(k.stiffness * k.tension);
+        self.preconditioner = if !self.constrained.is_empty() && stiffness > numerics.factor_stiffness * mass {
+            self.build_factor(k, numerics.max_factor_work)
+        } else {
+            Preconditioner::Diagonal
+        };
+    }
+
+    /// Whether the complete factor inverts the whole matrix.
+    fn is_inverted(&self, k: &Coefficients) -> bool {
+        k.rigid_mass == 0.0 && self.preconditioner == (Preconditioner::Complete { exact: true })
+    }
+
+    /// Solves again after the prescribed velocities or `right` have changed, but not the matrix.
+    pub fn solve_again(
+        &mut self,
+        geometry: &DropGeometry,
+        k: &Coefficients,
+        rate: Option<f64>,
+        numerics: &Numerics,
+    ) -> SolveReport {
+        if self.is_inverted(k) {
+            self.solve_directly(geometry, k, rate)
+        } else {
+            self.solve(geometry, k, rate, numerics)
         }
     }
 
-    /// Shifts the initial guess along S⁻¹ c so that it fulfills the volume constraint.
-    fn impose_volume_rate(&mut self, geometry: &DropGeometry, rate: Option<f64>) -> VolumeConstraint {
-        let Some(rate) = rate else { return VolumeConstraint { weight: 0.0 } };
+    /// Solves a system that the complete factor inverts.
+    fn solve_directly(&mut self, geometry: &DropGeometry, k: &Coefficients, rate: Option<f64>) -> SolveReport {
+        let mut image = std::mem::take(&mut self.image);
+        self.apply(geometry, k, &self.velocities, &RigidMotion::default(), &mut image);
+        for i in 0..image.len() {
+            self.residual[i] = self.constraints[i].project(self.right[i] - image[i]);
+        }
+        self.image = image;
+        self.precondition();
         let mut current = 0.0;
+        for i in 0..self.velocities.len() {
+            self.velocities[i] += self.preconditioned[i];
+            current += geometry.volume_gradient[i].dot(self.velocities[i]);
+        }
+        let multiplier = self.volume.multiplier(rate.unwrap_or(current) - current);
+        for (v, direction) in self.velocities.iter_mut().zip(&self.volume_direction) {
+            *v += *direction * multiplier;
+        }
+        SolveReport { iterations: 1, multiplier, ..SolveReport::default() }
+    }
+
+    /// Fills `gradient` and `volume_direction`.
+    fn build_volume_direction(&mut self, geometry: &DropGeometry, constrained: bool) -> VolumeConstraint {
+        if !constrained {
+            return VolumeConstraint { weight: 0.0 };
+        }
         for i in VertexIndex::first(self.velocities.len()) {
             self.gradient[i] = self.constraints[i].project(geometry.volume_gradient[i]);
-            current += geometry.volume_gradient[i].dot(self.velocities[i]);
         }
         self.line_frame.project(&self.constraints, &mut self.gradient);
         self.residual.copy_from_slice(&self.gradient);
         let weight = self.precondition().gradient;
         std::mem::swap(&mut self.volume_direction, &mut self.preconditioned);
-        if weight > 0.0 {
-            let shift = (rate - current) / weight;
+        VolumeConstraint { weight }
+    }
+
+    /// Shifts the initial guess along S⁻¹ c so that it fulfills the volume constraint.
+    fn impose_volume_rate(&mut self, geometry: &DropGeometry, rate: Option<f64>) -> VolumeConstraint {
+        let volume = self.build_volume_direction(geometry, rate.is_some());
+        if let Some(rate) = rate.filter(|_| volume.weight > 0.0) {
+            let current: f64 = geometry.volume_gradient.iter().zip(&self.velocities).map(|(c, &v)| c.dot(v)).sum();
+            let shift = (rate - current) / volume.weight;
             for (v, direction) in self.velocities.iter_mut().zip(&self.volume_direction) {
                 *v += *direction * shift;
             }
         }
-        VolumeConstraint { weight }
+        volume
     }
 
     /// Sets the residual P (b − A v) and returns the squared norm of the unbalanced forces.
@@ -238,19 +296,26 @@ impl LinearSystem {
 
     /// Fills `preconditioned` with S⁻¹ r and returns its products.
     fn precondition(&mut self) -> Products {
-        let Self { factor, factored, inverse_diagonal, gradient, constraints, constrained, .. } = self;
+        let Self { complete, incomplete, preconditioner, inverse_diagonal, gradient, constraints, constrained, .. } =
+            self;
+        if matches!(preconditioner, Preconditioner::Complete { .. }) {
+            self.preconditioned.copy_from_slice(&self.residual);
+            complete.solve(&mut self.preconditioned);
+        }
         let products = chunks::update(&mut self.preconditioned, &mut self.residual, |first, values, residuals| {
-            if *factored {
-                values.copy_from_slice(residuals);
-                factor.solve(first, values);
+            if *preconditioner == Preconditioner::Diagonal {
+                for (offset, (z, r)) in values.iter_mut().zip(residuals.iter()).enumerate() {
+                    *z = *r * inverse_diagonal[first + offset];
+                }
+            } else {
+                if *preconditioner == Preconditioner::Incomplete {
+                    values.copy_from_slice(residuals);
+                    incomplete.solve(first, values);
+                }
                 let rank = |end: usize| constrained.partition_point(|i| i.to_usize() < end);
                 for &i in &constrained[rank(first)..rank(first + values.len())] {
                     let z = &mut values[i.to_usize() - first];
                     *z = constraints[i].project(*z);
-                }
-            } else {
-                for (offset, (z, r)) in values.iter_mut().zip(residuals.iter()).enumerate() {
-                    *z = *r * inverse_diagonal[first + offset];
                 }
             }
             let mut products = Products::default();

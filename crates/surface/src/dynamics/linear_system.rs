@@ -22,6 +22,8 @@ use std::ops::AddAssign;
 
 use glam::{DMat3, DVec3};
 
+use super::conjugate_gradient::VolumeConstraint;
+use super::envelope_cholesky::EnvelopeCholesky;
 use super::geometry::DropGeometry;
 use super::incomplete_cholesky::IncompleteCholesky;
 use super::inertia::Inertia;
@@ -119,9 +121,12 @@ pub struct LinearSystem {
     /// A v − b − multiplier c at constrained vertices after a solve: the constraint forces times τ.
     pub reactions: Vec<DVec3>,
     pub(super) inverse_diagonal: Vec<f64>,
-    /// Preconditioner where stiffness dominates masses; `inverse_diagonal` elsewhere.
-    pub(super) factor: IncompleteCholesky,
-    pub(super) factored: bool,
+    /// Factors that precondition where stiffness dominates masses.
+    pub(super) complete: EnvelopeCholesky,
+    pub(super) incomplete: IncompleteCholesky,
+    pub(super) preconditioner: Preconditioner,
+    /// The volume constraint of the last solve that needed no iterations.
+    pub(super) volume: VolumeConstraint,
     /// Preconditioned residual.
     pub(super) preconditioned: Vec<DVec3>,
     /// Preconditioned gradient of the volume.
@@ -130,6 +135,21 @@ pub struct LinearSystem {
     pub(super) search: Vec<DVec3>,
     pub(super) image: Vec<DVec3>,
     pub(super) gradient: Vec<DVec3>,
+}
+
+/// What preconditions the iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Preconditioner {
+    /// One over the diagonal.
+    #[default]
+    Diagonal,
+    /// The incomplete factor.
+    Incomplete,
+    /// The complete factor.
+    Complete {
+        /// Whether its product is the matrix that it factors.
+        exact: bool,
+    },
 }
 
 /// The vectors that the matrix is applied to.
@@ -399,17 +419,22 @@ impl LinearSystem {
         }
     }
 
-    /// Factors the part of the matrix that acts on x, y and z alike; `tension` is κσ.
+    /// Factors the part of the matrix that acts on x, y and z alike: completely where there is no
+    /// other part and it takes at most `max_work` multiplications.
     ///
     /// Fixed vertices are left out.
-    pub(super) fn build_factor(&mut self, tension: f64) {
-        let Self { factor, rows, edges, inverse_diagonal, constraints, .. } = self;
-        let diagonal = |i: VertexIndex| (constraints[i] != Constraint::Fixed).then(|| 1.0 / inverse_diagonal[i]);
-        let row = |i: VertexIndex| {
-            let range = rows[i] as usize..rows[i.to_usize() + 1] as usize;
-            edges[range].iter().map(|e| (e.column, -tension * e.weight))
-        };
-        factor.factor(constraints.len(), diagonal, row);
+    pub(super) fn build_factor(&mut self, k: &Coefficients, max_work: usize) -> Preconditioner {
+        let tension = k.stiffness * k.tension;
+        let Self { complete, incomplete, rows, edges, inverse_diagonal, constraints, .. } = self;
+        let row = |i: VertexIndex| &edges[rows[i] as usize..rows[i.to_usize() + 1] as usize];
+        let entries = |i: VertexIndex| row(i).iter().map(|e| (e.column, -tension * e.weight));
+        let is_free = |i: VertexIndex| constraints[i] != Constraint::Fixed;
+        let n = constraints.len();
+        if k.rigid_mass == 0.0 && complete.number(n, is_free, |i| row(i).iter().map(|e| e.column)) <= max_work {
+            return Preconditioner::Complete { exact: complete.factor(|i| 1.0 / inverse_diagonal[i], entries) };
+        }
+        incomplete.factor(n, |i| is_free(i).then(|| 1.0 / inverse_diagonal[i]), entries);
+        Preconditioner::Incomplete
     }
 }
 

@@ -24,7 +24,7 @@ use crate::mesh::{Mesh, VertexKind};
 /// Shifts of the velocities: the first is exact in flight and on planes.
 const CURVED_PASSES: usize = 2;
 /// Share of a shell's mass that counts for its inertia along its normals.
-const FLAT_SHARE: f64 = 1e-3;
+pub const FLAT_SHARE: f64 = 1e-3;
 
 /// Removes the tangential velocities of free vertices and conserves the drop's velocity.
 pub fn remove_tangential_velocity(drop: &mut Drop, geometry: &DropGeometry) {
@@ -72,7 +72,7 @@ pub fn remove_tangential_velocity_of_shell(
     let mut inertia = DMat3::from_diagonal(DVec3::splat(FLAT_SHARE * mass));
     for v in drop.mesh.vertex_indices().filter(free) {
         let n = across(geometry.normals[v]);
-        inertia += DMat3::from_cols(n * n.x, n * n.y, n * n.z) * masses[v];
+        inertia += outer(n) * masses[v];
     }
     let shift = inertia.inverse() * (u * free_mass - sum(drop, VertexKind::Free).0);
     for v in drop.mesh.vertex_indices().filter(free) {
@@ -80,6 +80,11 @@ pub fn remove_tangential_velocity_of_shell(
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     slip
+}
+
+/// a aᵀ.
+pub fn outer(a: DVec3) -> DMat3 {
+    DMat3::from_cols(a * a.x, a * a.y, a * a.z)
 }
 
 /// Removes the tangential velocities of free vertices relative to `u`, in m/s, and the growth of

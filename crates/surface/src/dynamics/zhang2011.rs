@@ -35,7 +35,8 @@ use sessile_scene::types::{SurfaceParameters, VolumeCorrection};
 use super::advance::{AdvanceReport, CentroidTarget};
 use super::footprint::settle_on_solids;
 use super::geometry::DropGeometry;
-use super::linear_system::{Coefficients, Constraint, LinearSystem};
+use super::linear_system::{Coefficients, LinearSystem};
+use super::paper_line::{self, Flow};
 use super::volume_correction::restore_volume;
 use super::{contact_line, velocity_gauge};
 use crate::drop::{Drop, Scratch, StepContext};
@@ -109,11 +110,12 @@ pub fn advance(
     scratch: &mut Scratch,
 ) -> AdvanceReport {
     let dt = context.dt;
-    let Scratch { geometry, system, vectors, .. } = scratch;
+    let Scratch { geometry, system, vectors, speeds, .. } = scratch;
     geometry.read(&drop.mesh, context.start);
     drop.air_area = geometry.air_area;
     system.assemble(&drop.mesh, geometry, true);
     lump(drop, geometry, &mut system.masses, vectors);
+    let before = paper_line::read_normal_speeds(&drop.mesh, geometry, &system.masses, speeds);
     apply_external_forces(drop, context, geometry, &system.masses);
     let kept = kept(paper, dt);
     drop.mesh.velocities.iter_mut().for_each(|v| *v *= kept);
@@ -122,11 +124,9 @@ pub fn advance(
         system.velocities[v] = drop.mesh.velocities[v];
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (paper.tension * dt);
     }
-    hold_contacts(drop, geometry, paper, context, system);
-    carry_line(drop, geometry, paper, dt, system);
     let coefficients = viscous_flow(drop, geometry, paper, dt, system);
-    let rate = Some((drop.volume - geometry.volume) / dt);
-    let solve = system.solve(geometry, &coefficients, rate, &context.params.numerics);
+    let flow = Flow { drop, context, geometry, paper, coefficients, before };
+    let solve = flow.solve(sticks, system, speeds);
     drop.mesh.velocities.copy_from_slice(&system.velocities);
     drop.velocity = if geometry.contacts.is_empty() {
         (drop.velocity + context.gravity * dt) * kept
@@ -138,6 +138,7 @@ pub fn advance(
     }
     let slip = remove_tangential_velocity(drop, geometry, &system.masses, sticks);
     let mut report = move_vertices(drop, geometry, dt);
+    report.max_speed = report.max_speed.max(paper_line::move_along_itself(drop, geometry, dt));
     report.centroid = match contact_line::sliding_plane(geometry) {
         // Remeshing an uneven mesh moves it, against a friction that it does not feel.
         Some(normal) => Some(CentroidTarget {
@@ -280,70 +281,16 @@ fn viscous_flow(
     let extra = (paper.poor_mesh_eta - paper.eta).max(0.0) * dt;
     if extra > 0.0 && stiffness > 0.0 {
         let mesh = &drop.mesh;
-        let poor = |h: HalfEdgeIndex| {
-            let t = h.triangle();
-            (0..3).any(|k| geometry.cotangents[t.half_edge(k)].abs() > POOR_COTANGENT)
-        };
-        system.stiffen(mesh, |h| if poor(h) || poor(mesh.twin(h)) { extra / stiffness } else { 0.0 });
+        let is_sharp = |cotangent: &f64| cotangent.abs() > POOR_COTANGENT;
+        let poor = |h: HalfEdgeIndex| h.triangle().half_edges().iter().any(|&h| is_sharp(&geometry.cotangents[h]));
+        if geometry.cotangents.iter().any(is_sharp) {
+            system.stiffen(mesh, |h| if poor(h) || poor(mesh.twin(h)) { extra / stiffness } else { 0.0 });
+        }
     }
     Coefficients { stiffness, tension: 1.0, ..Coefficients::default() }
 }
 
-/// Prescribes the velocities of the vertices in contact, which bound the flow.
-///
-/// The contact-angle operator (zhang2011, eq. 8) moves the line by the area-weighted normal of its
-/// free triangles, and nothing else does: where the angle is between θ_r and θ_a the line stays,
-/// and carries the tension of the free surface. The force is implicit, so that any α is stable: a
-/// line that advances by half an edge relative to the drop lowers its angle by about a radian.
-/// Friction opposes it.
-fn hold_contacts(
-    drop: &Drop,
-    geometry: &DropGeometry,
-    paper: &PaperParameters,
-    context: &StepContext<'_>,
-    system: &mut LinearSystem,
-) {
-    let dt = context.dt;
-    let reach = 0.5 * drop.target_edge(context.params.edge);
-    let (push, lost) = (paper.alpha * dt, paper.friction * dt / REFERENCE_STEP);
-    for contact in &geometry.contacts {
-        let (v, sample) = (contact.vertex, &contact.sample);
-        system.constraints[v] = Constraint::Fixed;
-        if contact.kind != VertexKind::ContactLine || !contact.interface.is_solid() {
-            continue;
-        }
-        let out = contact.outward;
-        let normal = geometry.normals[v];
-        let theta = math::acos(normal.dot(sample.normal).clamp(-1.0, 1.0));
-        // The angle at the end of the step if the line stays.
-        let theta = theta + dt / reach * out.dot(drop.velocity - sample.velocity);
-        let (advancing, receding) = (math::acos(sample.wetting.cos_advancing), math::acos(sample.wetting.cos_receding));
-        let excess = (theta - advancing).max(0.0) + (theta - receding).min(0.0);
-        let before = out.dot(system.velocities[v] - sample.velocity);
-        let driven = before + push * excess;
-        let friction = driven.clamp(-lost, lost);
-        let speed = if excess == 0.0 { 0.0 } else { (driven - friction) / (1.0 + push * dt / reach) };
-        system.velocities[v] = sample.velocity + out * speed;
-    }
-}
-
-/// Lets the implicit tension of a long step see the contact line follow the drop along itself.
-///
-/// The vertices of the line stay where a drop slides along it, and hold the surface by its
-/// viscosity. The tension at the end of the step is that of a line which has moved on.
-fn carry_line(drop: &Drop, geometry: &DropGeometry, paper: &PaperParameters, dt: f64, system: &mut LinearSystem) {
-    let stiffness = paper.tension * dt * (dt - REFERENCE_STEP);
-    if stiffness <= 0.0 {
-        return;
-    }
-    for contact in geometry.contacts.iter().filter(|contact| contact.is_mobile_line()) {
-        let along = contact.outward.cross(contact.sample.normal);
-        let slip = along * along.dot(drop.velocity - contact.sample.velocity);
-        system.pull_neighbors(contact.vertex, slip * stiffness);
-    }
-}
-
-/// Moves all but the wetted vertices, which follow the drop; returns the speeds.
+/// Moves all but the wetted vertices, which follow the drop; returns the free surface's speeds.
 fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceReport {
     let mut report = AdvanceReport::default();
     for v in VertexIndex::first(drop.mesh.positions.len()) {
@@ -351,8 +298,8 @@ fn move_vertices(drop: &mut Drop, geometry: &DropGeometry, dt: f64) -> AdvanceRe
         if geometry.kinds[v] != VertexKind::Wetted {
             drop.mesh.positions[v] += velocity * dt;
         }
-        report.max_speed = report.max_speed.max(velocity.distance(drop.velocity));
         if geometry.kinds[v] == VertexKind::Free {
+            report.max_speed = report.max_speed.max(velocity.distance(drop.velocity));
             let normal_speed = (velocity - drop.velocity).dot(geometry.normals[v]).abs();
             report.max_normal_speed = report.max_normal_speed.max(normal_speed);
         }

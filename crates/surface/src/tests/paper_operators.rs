@@ -5,7 +5,7 @@ use crate::SurfaceModel;
 use crate::mesh::Mesh;
 use glam::DVec3;
 use sessile_geometry::surface_modes::{amplitude_above, surface_modes};
-use sessile_model::{Model, NoTimer};
+use sessile_model::{Model, NoTimer, StageValue};
 
 const WEIGHTLESS: &str = "[world]\ngravity = \"0 0 0 m/s^2\"\n";
 /// The shapes' bar of 10 × 2 × 2 mm.
@@ -114,6 +114,49 @@ fn sliding_near_the_threshold_does_not_depend_on_the_step() {
     }
     let held = speed(1.0, 0.5e-3);
     assert!(held < 0.3, "1 µL slides at {held} mm/s");
+}
+
+/// Where the viscous drag is all that balances the weight.
+#[test]
+fn steady_sliding_does_not_depend_on_the_step() {
+    let pane = plane([0.0, 0.0, 1.0], 90.0, 30.0);
+    let speed = |frame: f64| {
+        let mut model = build_paper(&format!("{MEDIUM}{pane}{}", cap(10.0, 80.0, [0.0; 3])));
+        play(&mut model, 0.3, frame);
+        let start = model.drops()[0].mesh.centroid().y;
+        play(&mut model, 0.3, frame);
+        (start - model.drops()[0].mesh.centroid().y) / 0.3
+    };
+    let usual = speed(2e-3);
+    for frame in [10e-3, 1.0 / 30.0] {
+        let other = speed(frame);
+        assert!((other / usual - 1.0).abs() < 0.1, "{other} m/s in frames of {frame} s, {usual} m/s in steps of 2 ms");
+    }
+}
+
+/// Its vertices move with it, along the contact line as well.
+#[test]
+fn a_drop_in_steady_sliding_keeps_its_mesh_and_takes_few_substeps() {
+    let pane = plane([0.0, 0.0, 1.0], 90.0, 60.0);
+    let mut model = build_paper(&format!("{pane}{}", cap(3.0, 80.0, [0.0; 3])));
+    play(&mut model, 0.3, 1.0 / 30.0);
+    let start = model.drops()[0].mesh.centroid().y;
+    let (mut substeps, mut splits) = (0, 0);
+    for frame in 10..19 {
+        let end = f64::from(frame) / 30.0;
+        while model.time() < end - 1e-9 {
+            let stages = model.step(end - model.time(), &mut NoTimer).unwrap().stages;
+            let count = |name: &str| match stages.get(name) {
+                Some(StageValue::Total(count)) => count,
+                _ => 0,
+            };
+            (substeps, splits) = (substeps + count("drops.substeps"), splits + count("remesh.splits"));
+        }
+    }
+    let path = 1e3 * (start - model.drops()[0].mesh.centroid().y);
+    assert!(path > 3.0, "it slides by {path} mm only");
+    assert!(substeps <= 20, "{substeps} substeps in 9 frames");
+    assert!(splits <= 30, "{splits} edges are split while it slides by {path} mm");
 }
 
 #[test]
