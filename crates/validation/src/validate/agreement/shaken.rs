@@ -1,9 +1,9 @@
 //! A plate that is shaken along itself, under a drop, in all four models.
 //!
 //! The plate starts from rest and accelerates by a sin ωt for half a period, with
-//! x = a (ωt − sin ωt)/ω², much slower than the drop sloshes; then it moves steadily, and the drop,
-//! which leaned back, comes to rest. In the plate's frame the drop feels −a sin ωt, so it is
-//! retained up to the acceleration
+//! x = a (ωt − sin ωt)/ω², much slower than the drop sloshes; then it slows down gently until it
+//! stands, since a drop leans in the air that meets it. In the plate's frame the drop feels
+//! −a sin ωt, so it is retained up to the acceleration
 //!
 //! ```text
 //! a_c = γ w (cos θ_r − cos θ_a)/(ρ V)
@@ -30,7 +30,9 @@ const VOLUME: f64 = 6e-9;
 const FREQUENCY: f64 = 5.0;
 /// Cells across the diameter of the sphere of the drop's volume.
 const CELLS: f64 = 14.0;
-/// Time from the end of the shaking until the drop is looked at, in s.
+/// Deceleration after the shaking over its acceleration: the drop is retained.
+const BRAKE: f64 = 0.3;
+/// Time from then until the drop is looked at, in s.
 const AFTER: f64 = 0.05;
 /// Keys of the plate's motion in a period.
 const KEYS: u32 = 100;
@@ -82,9 +84,12 @@ fn slip(model: &str, acceleration: f64) -> Result<f64, CaseError> {
     let omega = std::f64::consts::TAU * FREQUENCY;
     let place = |phase: f64| {
         let shaken = phase.min(PI);
-        acceleration / (omega * omega) * (shaken - shaken.sin() + 2.0 * (phase - shaken))
+        let braked = (phase - shaken).min(2.0 / BRAKE);
+        acceleration / (omega * omega) * (shaken - shaken.sin() + braked * (2.0 - 0.5 * BRAKE * braked))
     };
-    let keys: String = (0..=KEYS)
+    let end = 0.5 / FREQUENCY + 2.0 / (BRAKE * omega);
+    let periods = (end + AFTER) * FREQUENCY;
+    let keys: String = (0..=(periods * f64::from(KEYS)).ceil() as u32)
         .map(|key| f64::from(key) / f64::from(KEYS))
         .map(|turn| {
             let shift = 1e3 * place(std::f64::consts::TAU * turn);
@@ -104,9 +109,8 @@ fn slip(model: &str, acceleration: f64) -> Result<f64, CaseError> {
     );
     let mut simulation = Simulation::new(&text)?;
     let start = simulation.largest_drop()?.centroid.x;
-    let time = 0.5 / FREQUENCY + AFTER;
-    simulation.run(time)?;
-    Ok((simulation.largest_drop()?.centroid.x - start - place(omega * time)).abs())
+    simulation.run(end + AFTER)?;
+    Ok((simulation.largest_drop()?.centroid.x - start - place(omega * end)).abs())
 }
 
 /// The acceleration from which on the drop slides, by bisection.
