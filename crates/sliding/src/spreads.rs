@@ -141,7 +141,11 @@ mod tests {
         for _ in 0..200 {
             spreads.advance(&liquid, 1e-4, |_| (drop, wetting), &mut outcomes);
             let outcome = outcomes[0];
-            assert_eq!(outcome.wetted.is_some(), outcome.base_radius > largest);
+            // It may grow and shrink within a step.
+            match outcome.wetted {
+                Some(radius) => assert!(radius > largest && radius >= outcome.base_radius, "{radius}"),
+                None => assert!(outcome.base_radius <= largest, "{}", outcome.base_radius),
+            }
             shrank |= outcome.wetted.is_none() && outcome.base_radius < 0.95 * largest;
             largest = outcome.wetted.unwrap_or(largest);
         }
