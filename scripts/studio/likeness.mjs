@@ -192,13 +192,18 @@ export async function likeness(browser, pictures, open = openPage) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate(() => document.getElementById("save-scene").click())]);
     const scene = join(folder, `like-${name}-now.toml`);
     await download.saveAs(scene);
-    const picture = (isFlat) => page.evaluate(([isFlat, [width]]) => {
+    const picture = (isFlat, isShadowed = true) => page.evaluate(([isFlat, isShadowed, [width]]) => {
       studio.renderer.software = false;
       studio.renderer.scale = width / studio.canvas.clientWidth / (window.devicePixelRatio || 1);
       if (isFlat) studio.renderer.solids.forEach((solid) => { solid.described.look.relief = false; });
       studio.renderer.draw(studio.view, studio.camera, 0);
+      if (!isShadowed) {
+        studio.renderer.shadows.planes.clear();
+        studio.renderer.draw(studio.view, studio.camera, 0);
+        studio.renderer.shadows.made = null;
+      }
       return studio.canvas.toDataURL("image/png");
-    }, [isFlat, SIZE]);
+    }, [isFlat, isShadowed, SIZE]);
     const ours = await picture(false);
     const out = join(folder, `like-${name}`);
     execFileSync(process.env.SESSILE, ["run", scene, "--out", out, "--no-pictures", "--set", 'time.duration="20 ms"'], { stdio: "ignore" });
@@ -210,6 +215,10 @@ export async function likeness(browser, pictures, open = openPage) {
     const { similarity, difference } = await compare(page, ours, png(theirs));
     claim(`${name}: the page's picture is like the path tracer's image`, similarity > least && difference < 0.1,
       `structural similarity ${similarity.toFixed(3)}, at least ${least}; mean difference ${(100 * difference).toFixed(1)} % of white`);
+    if (text.includes('"ball"')) {
+      const bright = await compare(page, await picture(false, false), png(theirs));
+      claim(`${name}: it is less like it without the shadow of the ball`, bright.similarity < similarity - 0.005, bright.similarity.toFixed(3));
+    }
     if (text.includes("normal_map")) {
       const flat = await compare(page, await picture(true), png(theirs));
       claim(`${name}: it is less like it without the normal maps`, flat.similarity < similarity - 0.1, flat.similarity.toFixed(3));

@@ -131,7 +131,7 @@ impl Display<'_> {
             return None;
         }
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, normal, liquid)?;
-        let force = context.force(drop.volume, drop.radius, law);
+        let force = context.force((drop.position, DVec2::ZERO), drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
         let sag = (bond * law.sag_per_bond).min(PARAMETERS.max_sag);
         let body = Body::Profile(Profile {
@@ -153,7 +153,7 @@ impl Display<'_> {
         let liquid = &context.liquid;
         let angle = self.angle_of(drop, law);
         let rest = ShapeTable::shared().rest_shape(drop.volume, angle, context.normal_acceleration, liquid);
-        let force = context.force(drop.volume, drop.radius, law);
+        let force = context.force((drop.position, DVec2::ZERO), drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / liquid.surface_tension;
         let last = drop.heading.as_dvec2();
         let heading = if drop.sliding { last } else { force.normalize_or(last) };

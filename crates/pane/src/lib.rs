@@ -51,6 +51,7 @@ mod error;
 mod flight;
 mod frame;
 mod impurity;
+mod inertia;
 mod model;
 mod motion;
 mod neighbors;

@@ -17,7 +17,7 @@ use sessile_wetting::spreading::is_followed;
 use sessile_wetting::table::ShapeTable;
 use sessile_wetting::{Wetting, cap};
 use sessile_world::random::Stream;
-use sessile_world::{PlacedSource, World, WorldState};
+use sessile_world::{PlacedSource, RigidVelocity, World, WorldState};
 
 use crate::automaton::{Automaton, AutomatonState, Weights};
 use crate::bodies::Bodies;
@@ -26,6 +26,7 @@ use crate::drops::PaneDrop;
 use crate::error::PaneError;
 use crate::flight::first_contact;
 use crate::frame::PaneFrame;
+use crate::inertia::Inertia;
 use crate::motion::StepContext;
 use crate::obstacles::Obstacles;
 use crate::parameters::{DEW_STREAM, PARAMETERS, SITE_STREAM};
@@ -46,6 +47,8 @@ pub struct Pane {
     obstacles: Obstacles,
     /// Contact angles that the scene gives its caps, in rad.
     initial_angles: BTreeMap<DropId, f64>,
+    /// What the pane's own acceleration in the last step adds to gravity.
+    inertia: Option<Inertia>,
 }
 
 /// The drops on the pane and the rules that move them.
@@ -73,6 +76,7 @@ struct PaneState {
     state: ModelState,
     world: WorldState,
     solver: SolverState,
+    inertia: Option<Inertia>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,7 +99,7 @@ impl Pane {
         };
         let state = ModelState::new(world.solids().len());
         let obstacles = Obstacles::new(world.solids(), setup.solid);
-        let mut pane = Self { world, setup, solver, state, obstacles, initial_angles: BTreeMap::new() };
+        let mut pane = Self { world, setup, solver, state, obstacles, initial_angles: BTreeMap::new(), inertia: None };
         pane.place_initial_drops()?;
         Ok(pane)
     }
@@ -138,6 +142,11 @@ impl Pane {
         self.setup.frame(&self.world)
     }
 
+    /// The pane and its velocity at the world's time.
+    fn moving_frame(&self) -> (PaneFrame, RigidVelocity) {
+        (self.frame_now(), *self.world.solids()[self.setup.solid].velocity())
+    }
+
     /// What acts on the drops at the world's time.
     fn context(&self, frame: &PaneFrame) -> StepContext {
         let gravity = self.world.gravity();
@@ -145,7 +154,8 @@ impl Pane {
         StepContext {
             liquid: self.setup.liquid,
             gravity: frame.tangential(gravity),
-            normal_acceleration: -gravity.dot(frame.normal()),
+            normal_acceleration: self.inertia.map_or(0.0, |inertia| inertia.normal) - gravity.dot(frame.normal()),
+            inertia: self.inertia,
             wind: frame.tangential(self.world.wind() - pane_velocity),
             overrides: self.setup.overrides,
             damping: if self.setup.settle { PARAMETERS.settle_damping } else { 0.0 },
@@ -429,9 +439,13 @@ impl PaperSolver {
         let law = self.substrate.law_at(DVec2::ZERO);
         let volume = self.weights.static_critical;
         let radius = context.advancing_radius(law, volume).unwrap_or_else(|| ball_radius(volume));
-        let without_gravity = StepContext { gravity: DVec2::ZERO, ..*context };
+        let without_gravity = StepContext { gravity: DVec2::ZERO, inertia: None, ..*context };
         let weight = context.liquid.density * volume * gravity;
-        if weight > 0.0 { without_gravity.force(volume, radius, law) / weight } else { DVec2::ZERO }
+        if weight > 0.0 {
+            without_gravity.force((DVec2::ZERO, DVec2::ZERO), volume, radius, law) / weight
+        } else {
+            DVec2::ZERO
+        }
     }
 }
 
@@ -443,9 +457,12 @@ impl Model for Pane {
     fn step(&mut self, limit: f64, timer: &mut dyn StageTimer) -> Result<StepReport, StepError> {
         let dt = self.step_length(limit);
         let end = self.state.time + dt;
-        let before = self.poses();
+        let (before, moving) = (self.poses(), self.moving_frame());
         self.world.advance_to(end);
         let frame = self.frame_now();
+        if matches!(self.solver, Solver::Physical(_)) {
+            self.inertia = Inertia::over(&moving, &self.moving_frame(), dt);
+        }
         let context = self.context(&frame);
         let mut events = Vec::new();
         timer.enter("sources");
@@ -550,7 +567,7 @@ impl Model for Pane {
                 passes: paper.passes,
             },
         };
-        let saved = PaneState { state: self.state.clone(), world: self.world.save(), solver };
+        let saved = PaneState { state: self.state.clone(), world: self.world.save(), solver, inertia: self.inertia };
         // Plain numbers into memory cannot fail.
         postcard::to_stdvec(&saved).expect("a pane's state is plain data")
     }
@@ -582,7 +599,7 @@ impl Model for Pane {
         if had_other_materials || self.world.has_materials_by_hand() {
             self.refresh_laws();
         }
-        self.state = saved.state;
+        (self.state, self.inertia) = (saved.state, saved.inertia);
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ use sessile_wetting::retention::retention_factor;
 use sessile_wetting::{Liquid, SlidingLaw, cap};
 
 use crate::drops::PaneDrop;
+use crate::inertia::Inertia;
 use crate::parameters::{MAX_SEGMENTS, PARAMETERS};
 use crate::substrate::{CellIndex, Substrate};
 use segment::SegmentMotion;
@@ -43,6 +44,8 @@ pub struct StepContext {
     pub normal_acceleration: f64,
     /// Wind along the pane relative to it, in m/s.
     pub wind: DVec2,
+    /// What a pane that accelerates or rotates adds; `None` for one that does not.
+    pub inertia: Option<Inertia>,
     /// Values that replace those derived from the liquid and the material.
     pub overrides: Overrides,
     /// Drag that `time.settle` adds, in 1/s.
@@ -50,10 +53,11 @@ pub struct StepContext {
 }
 
 impl StepContext {
-    /// Whether gravity and wind are those of `other`; the rest is constant during a run, except the
-    /// refractive index, which is no force and may change when a run resumes.
+    /// Whether gravity, inertia and wind are those of `other`; the rest is constant during a run,
+    /// except the refractive index, which is no force and may change when a run resumes.
     pub fn has_same_forces(&self, other: &Self) -> bool {
         self.gravity == other.gravity
+            && self.inertia == other.inertia
             && self.normal_acceleration == other.normal_acceleration
             && self.wind == other.wind
     }
@@ -71,11 +75,14 @@ pub struct Overrides {
 }
 
 impl StepContext {
-    /// Tangential force on a drop, in N.
+    /// Tangential force on a drop of a volume (in m³) and base radius (in m), in N.
+    ///
+    /// `motion` is its position (in m) and velocity (in m/s).
     #[inline]
-    pub fn force(&self, volume: f64, radius: f64, law: &SlidingLaw) -> DVec2 {
+    pub fn force(&self, motion: (DVec2, DVec2), volume: f64, radius: f64, law: &SlidingLaw) -> DVec2 {
         let drag = law.air_drag * radius * radius * self.wind.length();
-        self.gravity * (self.liquid.density * volume) + self.wind * drag
+        let gravity = self.inertia.map_or(self.gravity, |inertia| self.gravity + inertia.at(motion));
+        gravity * (self.liquid.density * volume) + self.wind * drag
     }
 
     /// Retention force on a drop whose front meets `cos_advancing`, in N.
@@ -105,7 +112,8 @@ impl StepContext {
     pub fn longest_step(&self, fastest: f64, cell_size: f64, law: &SlidingLaw) -> f64 {
         let mass = self.liquid.density * cap::volume(cell_size, law.wetting.advancing);
         let blown = law.air_drag * cell_size * cell_size * self.wind.length_squared() / mass;
-        let speed = fastest + (self.gravity.length() + blown) * PARAMETERS.max_step;
+        let inertia = self.inertia.map_or(0.0, |inertia| inertia.largest);
+        let speed = fastest + (self.gravity.length() + inertia + blown) * PARAMETERS.max_step;
         if speed > 0.0 {
             PARAMETERS.max_step.min(PARAMETERS.cells_per_step * cell_size / speed)
         } else {
@@ -120,7 +128,7 @@ impl StepContext {
     pub fn exceeds_retention(&self, substrate: &Substrate, drop: &PaneDrop, line_excess: f64) -> bool {
         let (position, volume, radius) = (drop.position, drop.volume, drop.radius);
         let law = substrate.law_at(position);
-        let force = self.force(volume, radius, law);
+        let force = self.force((position, DVec2::ZERO), volume, radius, law);
         let Some(downhill) = force.try_normalize() else { return false };
         if let Some(weight) = self.overrides.static_weight {
             return volume > weight;
@@ -135,9 +143,10 @@ impl StepContext {
     /// The direction of the largest net force, impurities included, of those in which it can slide;
     /// `None` without a force.
     #[inline]
-    fn choose_direction(&self, substrate: &Substrate, position: DVec2, volume: f64, radius: f64) -> Option<DVec2> {
+    fn choose_direction(&self, substrate: &Substrate, motion: &Motion, radius: f64) -> Option<DVec2> {
+        let &Motion { position, volume, .. } = motion;
         let law = substrate.law_at(position);
-        let force = self.force(volume, radius, law);
+        let force = self.force((position, motion.velocity()), volume, radius, law);
         let mut best: Option<((bool, f64), DVec2)> = None;
         for direction in directions(force.try_normalize()?) {
             let impurity = substrate.impurity(substrate.ahead(position, direction, radius));
@@ -246,6 +255,14 @@ struct Motion {
     volume: f64,
 }
 
+impl Motion {
+    /// Velocity on the pane, in m/s.
+    #[inline]
+    fn velocity(&self) -> DVec2 {
+        self.heading * self.speed
+    }
+}
+
 /// Moves a drop for `dt` seconds over a substrate that does not change meanwhile.
 pub fn integrate(drop: &mut PaneDrop, context: &StepContext, substrate: &Substrate, dt: f64) -> Outcome {
     let mut motion = Motion {
@@ -260,7 +277,7 @@ pub fn integrate(drop: &mut PaneDrop, context: &StepContext, substrate: &Substra
     let (mut num_segments, mut remaining) = (0, dt);
     while remaining > 0.0 && num_segments < MAX_SEGMENTS {
         if motion.to_next_choice <= 0.0 {
-            let chosen = context.choose_direction(substrate, motion.position, motion.volume, drop.radius);
+            let chosen = context.choose_direction(substrate, &motion, drop.radius);
             let Some(direction) = chosen else {
                 motion.speed = 0.0;
                 break;
@@ -336,6 +353,7 @@ mod tests {
             gravity: DVec2::ZERO,
             normal_acceleration: 9.8,
             wind: DVec2::ZERO,
+            inertia: None,
             overrides: Overrides::default(),
             damping: 0.0,
         };

@@ -259,7 +259,10 @@ impl Physical {
             if !drop.sliding && self.exceeds_retention(&drop, context) {
                 self.start_sliding(slot, &mut drop, context);
             }
-            self.substrate.wet_footprint(drop.position, drop.radius);
+            // A spreading drop wets the pane where it grows.
+            if !drop.spreading {
+                self.substrate.wet_footprint(drop.position, drop.radius);
+            }
             self.drops.update(slot, drop);
             self.pending.push(slot);
         } else {

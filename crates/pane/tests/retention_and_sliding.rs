@@ -132,3 +132,30 @@ fn a_drop_slides_when_its_pane_is_rotated_upright() {
     let velocity = pane.frame().drops[0].velocity;
     assert!(velocity.y < -0.05 && velocity.z.abs() < 1e-6, "upright, it slides down: {velocity}");
 }
+
+/// A level pane is shaken along itself with a sin ωt, much slower than a drop relaxes: the drop on
+/// it slides where a exceeds Furmidge's retention over its mass.
+#[test]
+fn a_shaken_pane_throws_its_drop_off_at_the_acceleration_of_its_retention() {
+    let (volume, omega) = (6e-9, std::f64::consts::TAU * 5.0);
+    let law = Wetting::smooth(90f64.to_radians(), 60f64.to_radians());
+    let rest = ShapeTable::shared().rest_shape(volume, law.advancing, 9.8, &Liquid::water()).expect("it lies");
+    let water = Liquid::water();
+    let retained = retention::retention_force(&water, &law, 2.0 * rest.base_radius, 1.0) / (water.density * volume);
+    let slides = |acceleration: f64| {
+        let key = |k: u32| {
+            let phase = omega * 1e-3 * f64::from(k);
+            let shift = 1e3 * acceleration * (phase - phase.sin()) / (omega * omega);
+            format!("{{ at = \"{k} ms\", move = \"{shift} 0 0 mm\" }},\n")
+        };
+        let keys: String = (0..=100).map(key).collect();
+        let motion = format!("motion = [\n{keys}]\ninterpolation = \"smooth\"\n");
+        let mut pane = pane(&(tilted(0.0, &angles(90.0, 60.0), "") + &motion + &cap(6.0, 90.0, [0.0; 3])));
+        (0..90).any(|_| {
+            run(&mut pane, 1e-3);
+            pane.num_sliding() > 0
+        })
+    };
+    assert!(!slides(0.97 * retained), "it is retained at 0.97 of {retained} m/s²");
+    assert!(slides(1.03 * retained), "it slides at 1.03 of {retained} m/s²");
+}

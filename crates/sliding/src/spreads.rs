@@ -20,6 +20,8 @@ struct Spread {
     state: Spreading,
     /// Part of the current step before the drop landed, in s.
     delay: f64,
+    /// Largest base radius since it landed, or others joined it, in m.
+    widest: f64,
 }
 
 /// Result of a step of one drop.
@@ -33,8 +35,8 @@ pub struct SpreadOutcome {
     pub base_radius: f64,
     /// Largest radius at any height, in m.
     pub outer_radius: f64,
-    /// Largest base radius in the step, in m.
-    pub widest: f64,
+    /// The base radius to which it has grown beyond all earlier ones, in m: what it wets anew.
+    pub wetted: Option<f64>,
 }
 
 /// All drops that spread or retract.
@@ -57,7 +59,7 @@ impl Spreads {
 
     /// Adds a drop that has landed `delay` seconds after the beginning of the current step.
     pub fn insert(&mut self, slot: SlotIndex, state: Spreading, delay: f64) {
-        let spread = Spread { slot, state, delay };
+        let spread = Spread { slot, state, delay, widest: 0.0 };
         match self.position(slot) {
             Ok(index) => self.spreads[index] = spread,
             Err(index) => self.spreads.insert(index, spread),
@@ -67,7 +69,10 @@ impl Spreads {
     /// Continues with the volume (in m³) and base radius (in m) of a drop that others have joined.
     pub fn refit(&mut self, slot: SlotIndex, volume: f64, radius: f64) {
         if let Ok(index) = self.position(slot) {
-            self.spreads[index].state.refit(volume, radius);
+            let spread = &mut self.spreads[index];
+            spread.state.refit(volume, radius);
+            // It has another center.
+            spread.widest = 0.0;
         }
     }
 
@@ -93,7 +98,9 @@ impl Spreads {
             let time = (dt - std::mem::take(&mut spread.delay)).max(0.0);
             let (phase, widest) = spread.state.advance(liquid, &wetting, &drop, time);
             let (base_radius, outer_radius) = spread.state.radii(drop.volume);
-            SpreadOutcome { slot: spread.slot, phase, base_radius, outer_radius, widest }
+            let wetted = (widest > spread.widest).then_some(widest);
+            spread.widest = widest.max(spread.widest);
+            SpreadOutcome { slot: spread.slot, phase, base_radius, outer_radius, wetted }
         };
         // Each drop spreads by itself; the outcomes are in the order of slots.
         self.spreads.par_iter_mut().with_min_len(MIN_DROPS).map(advance).collect_into_vec(outcomes);
@@ -121,5 +128,27 @@ mod tests {
         spreads.refit(slot, 9e-9, 2.5e-3);
         let (base, _) = spreads.get(slot).unwrap().radii(9e-9);
         assert!((base / 2.5e-3 - 1.0).abs() < 1e-12, "{base}");
+    }
+
+    #[test]
+    fn a_drop_wets_the_solid_while_it_grows_and_not_while_it_shrinks() {
+        let (mut spreads, mut outcomes, slot) = (Spreads::default(), Vec::new(), SlotIndex::new(0));
+        let liquid = Liquid::water();
+        let drop = SpreadingDrop { volume: 4e-9, normal_acceleration: 9.8 };
+        let wetting = Wetting::smooth(1.6, 1.0);
+        spreads.insert(slot, Spreading::new(&liquid, drop.volume, 1.0), 0.0);
+        let (mut largest, mut shrank) = (0.0, false);
+        for _ in 0..200 {
+            spreads.advance(&liquid, 1e-4, |_| (drop, wetting), &mut outcomes);
+            let outcome = outcomes[0];
+            // It may grow and shrink within a step.
+            match outcome.wetted {
+                Some(radius) => assert!(radius > largest && radius >= outcome.base_radius, "{radius}"),
+                None => assert!(outcome.base_radius <= largest, "{}", outcome.base_radius),
+            }
+            shrank |= outcome.wetted.is_none() && outcome.base_radius < 0.95 * largest;
+            largest = outcome.wetted.unwrap_or(largest);
+        }
+        assert!(shrank && largest > 2e-3, "{largest}");
     }
 }

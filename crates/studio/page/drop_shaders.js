@@ -102,6 +102,17 @@ vec3 look(vec3 d, float least) {
   return environment(d, clamp(log2(spread * 163.0 + 1e-6), least, 9.0));
 }
 
+/** The opaque solid that the drop is on, where a line of sight from a point meets it; else the environment. */
+vec3 around(vec3 from, vec3 d) {
+  vec3 far = look(d, 0.0);
+  float sink = -dot(d, vUp);
+  if (vGlass == 1 || sink < 0.02) return far;
+  vec4 seen = uViewProjection * vec4(from + d * (dot(from - vPlace, vUp) / sink), 1.0);
+  vec2 at = seen.xy / max(seen.w, 1e-6) * 0.5 + 0.5;
+  bool isInside = seen.w > 0.0 && at == clamp(at, 0.0, 1.0);
+  return isInside ? textureLod(uBase, at, 1.0).rgb : far;
+}
+
 void main() {
   vec3 sight = normalize(vPoint - uEye);
   vec3 n = normalize(vNormal);
@@ -136,11 +147,18 @@ void main() {
   vec2 dx = dFdx(at), dy = dFdy(at);
   at = clamp(at, 0.001, 0.999);
   vec3 throughGlass = look(out2, 0.0);
-  vec3 throughSide = look(out1, 0.0);
-  vec3 mirrored = reflect(sight, n);
-  vec3 mirror = look(mirrored, 0.0);
+  // Of a triangle surface only the direction is known.
+  vec3 throughSide = around(uIsSurface == 1 ? vPoint : center + leaving * vShape.w, out1);
+  vec3 mirror = around(vPoint, reflect(sight, n));
 
-  vec3 through = hits ? (vGlass == 1 ? throughGlass : textureGrad(uUnder, at, dx, dy).rgb) : throughSide;
+  vec3 through = throughSide;
+  if (hits && vGlass == 1) through = throughGlass;
+  if (hits && vGlass == 0) {
+    vec4 under = textureGrad(uUnder, at, dx, dy);
+    // Between a film and a half ball, whose sides return some light, too.
+    float steepness = uIsSurface == 1 ? 0.6 : vShape.y / vShape.x;
+    through = under.rgb * mix(1.0, max(1.0, under.a), 0.4 * smoothstep(0.0, 1.0, steepness));
+  }
   if (uIsSurface == 1 && !onSolid) through = textureGrad(uBase, at, dx, dy).rgb;
   float path = hits ? reach : 2.0 * vShape.w * cosine;
   through *= exp(-uAbsorption * min(path, 0.02));

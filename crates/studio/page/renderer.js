@@ -4,6 +4,7 @@
 import { DROP_FRAGMENT, DROP_VERTEX, SURFACE_VERTEX } from "./drop_shaders.js";
 import * as shaders from "./shaders.js";
 import { STRIDE } from "./protocol.js";
+import { Shadows } from "./shadows.js";
 import { makeLight } from "./light.js";
 import { dot, normalize, poseMatrix, sub } from "./vectors.js";
 
@@ -68,6 +69,7 @@ export class Renderer {
     this.surface = this.makeSurface();
     this.base = this.makeBase(2, 2);
     this.dry = this.wetTexture(1, 1, new Uint8Array(2));
+    this.shadows = new Shadows(this);
   }
 
   /** @param {string} vertex @param {string} fragment */
@@ -347,6 +349,7 @@ export class Renderer {
     this.spent = { triangles: 0, calls: 0 };
     const poses = this.solids.map((_, k) => poseMatrix(view.poses.subarray(12 * k, 12 * k + 12)));
     const split = this.split(view, eye);
+    this.shadows.update(poses);
 
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.base.target);
     gl.viewport(0, 0, this.base.width, this.base.height);
@@ -514,7 +517,9 @@ export class Renderer {
         gl.depthMask(false);
       }
       this.solids.forEach((solid, k) => {
-        if (solid.vao && this.glass[k] === glass) this.drawSolid(program, solid, poses[k]);
+        if (!solid.vao || this.glass[k] !== glass) return;
+        this.shadows.bind(program, k);
+        this.drawSolid(program, solid, poses[k]);
       });
     }
     gl.disable(gl.BLEND);

@@ -109,7 +109,44 @@ vec3 mirrorShare(vec3 f0, float alpha, float cosine) {
   return f0 * (r.z - 1.04 * a) + (r.w + 1.04 * a) * clamp(50.0 * f0.g, 0.0, 1.0);
 }
 /** Level of the environment that is as blurred as a lobe of this width. */
-float lobeLevel(float alpha) { return clamp(log2(alpha * 220.0 + 1e-6), 0.0, 9.0); }
+float lobeLevel(float alpha) { return clamp(log2(alpha * 440.0 + 1e-6), 0.0, 9.0); }
+`;
+
+/**
+ * Planes with the shadows of other solids. On such a plane (uGround 2) they are taken from its light; other solids
+ * (uGround 1) mirror the first one, and get light from it.
+ */
+export const GROUND = `
+uniform int uGround;
+uniform sampler2D uSoftShadow, uSharpShadow, uGroundTexture;
+uniform vec3 uGroundOrigin, uGroundAcross, uGroundUp, uGroundNormal;
+/** Color; w: whether the texture has it. */
+uniform vec4 uGroundColor;
+vec3 shadow(vec2 at) { return textureLod(uSoftShadow, at, 2.0).rgb + textureLod(uSharpShadow, at, 0.0).rgb; }
+/** Diffuse light on a solid. */
+vec3 lightOn(vec3 point, vec3 n, vec2 uv) {
+  vec3 light = diffuseLight(point, n);
+  if (uGround == 2) light = max(light - shadow(uv), 0.0);
+  return light;
+}
+/** Light of the ground in a direction, and whether (w) it is there; blurred by the width of a lobe. */
+vec4 groundLight(vec3 point, vec3 d, float alpha) {
+  float sink = -dot(d, uGroundNormal);
+  float high = dot(point - uGroundOrigin, uGroundNormal);
+  if (uGround != 1 || sink < -1.7 * alpha || high < 0.0) return vec4(0.0);
+  // The lobe is about 3.4 α wide.
+  float width = 1.7 * alpha, way = high / max(sink, 0.02 + 0.5 * width);
+  vec3 met = point + d * way, offset = met - uGroundOrigin;
+  vec2 side = vec2(dot(uGroundAcross, uGroundAcross), dot(uGroundUp, uGroundUp));
+  vec2 at = vec2(dot(offset, uGroundAcross), dot(offset, uGroundUp)) / side;
+  float blur = (0.02 + width) * way / sqrt(min(side.x, side.y));
+  vec2 inside = smoothstep(-blur, blur, at) * smoothstep(-blur, blur, 1.0 - at);
+  float lod = log2(2.0 * blur * float(textureSize(uGroundTexture, 0).x) + 1e-6);
+  vec3 albedo = uGroundColor.w > 0.5 ? textureLod(uGroundTexture, vec2(at.x, 1.0 - at.y), lod).rgb : uGroundColor.rgb;
+  // A lobe at the horizon sees half of it.
+  float share = inside.x * inside.y * smoothstep(-width - 0.01, width + 0.01, sink);
+  return vec4(albedo * max(diffuseLight(met, uGroundNormal) - shadow(clamp(at, 0.0, 1.0)), 0.0), share);
+}
 `;
 
 /** Reflectance of a smooth dielectric; the ratio is that of the indices, near over far. */
@@ -198,7 +235,7 @@ void main() {
  * Solids as `crates/appearance/src/materials.rs` describes them: a coat or a metal over a diffuse
  * base, darker and smoother where wet. Twice: in air, and as seen through liquid on it.
  */
-export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}${LIGHTS}${FRESNEL}
+export const SOLID_FRAGMENT = `${HEADER}${ENVIRONMENT}${LIGHTS}${GROUND}${FRESNEL}
 in vec3 vPoint, vNormal;
 in vec2 vUv;
 layout(location = 0) out vec4 color;
@@ -223,9 +260,11 @@ vec3 relief(vec3 n, vec2 at) {
   vec3 v = cross(n, u) * sign(area);
   return normalize(mapped.x * u + mapped.y * v + max(mapped.z, 0.05) * n);
 }
+/** Share of the diffuse light that a flat film of water reflects back to the solid. */
+const float RETURNED = 0.47;
 vec3 shade(vec3 n, vec3 toEye, vec3 albedo, float outside, float wet) {
   float cosine = max(dot(n, toEye), 0.02);
-  float p = 0.47 * wet * uSurface.w;
+  float p = RETURNED * (outside > 1.001 ? 1.0 : wet * uSurface.w);
   vec3 base = albedo * (1.0 - p) / (1.0 - p * albedo);
   float dry = uSurface.z > 0.0 ? (uSurface.z - outside) / (uSurface.z + outside) : 0.0;
   dry *= dry;
@@ -234,8 +273,13 @@ vec3 shade(vec3 n, vec3 toEye, vec3 albedo, float outside, float wet) {
   float alpha = mix(uSurface.x, min(0.03, uSurface.x), film);
   vec3 share = max(f0.r, max(f0.g, f0.b)) > 1e-3 ? mirrorShare(f0, alpha, cosine) : vec3(0.0);
   vec3 left = (1.0 - share) * (1.0 - uSurface.y);
-  vec3 c = base * (left * (1.0 - uTransmittance) * diffuseLight(vPoint, n) + left * uTransmittance * diffuseLight(vPoint, -n));
-  c += share * environment(reflect(-toEye, n), lobeLevel(alpha));
+  vec3 mirrored = reflect(-toEye, n);
+  vec4 ground = groundLight(vPoint, mirrored, alpha);
+  // The ground instead of the environment below: it takes (1 − n·N)/2 of what a face sees.
+  vec4 below = groundLight(vPoint, normalize(n - 1.5 * uGroundNormal), 0.5);
+  vec3 bounce = below.w * 0.5 * (1.0 - dot(n, uGroundNormal)) * (below.rgb - ambient(-uGroundNormal));
+  vec3 c = base * (left * (1.0 - uTransmittance) * (lightOn(vPoint, n, vUv) + bounce) + left * uTransmittance * diffuseLight(vPoint, -n));
+  c += share * mix(environment(mirrored, lobeLevel(alpha)), ground.rgb, ground.w);
   vec3 towards;
   for (int k = -1; k < (uSurface.x > 0.1 ? uAreas : 0); k++) c += f0 * lightAt(k, vPoint, towards) * highlight(n, toEye, towards, alpha);
   return c;
@@ -266,7 +310,8 @@ void main() {
   if (uShowWet == 1) c = mix(c, vec3(0.1, 0.4, 0.95) / uExposure, 0.35 * wet.r + 0.45 * wet.g);
   float shown = clamp(0.85 * dot(albedo, vec3(0.2126, 0.7152, 0.0722)), 0.02, 0.55);
   color = vec4(c, 0.5979 * pow(shown, 0.7));
-  under = vec4(shade(n, toEye, albedo, 1.333, 1.0), 1.0);
+  // Under a flat film; alpha: how much brighter it is under a half ball, from whose middle all light leaves.
+  under = vec4(shade(n, toEye, albedo, 1.333, 1.0), (1.0 - RETURNED * dot(albedo, vec3(0.2126, 0.7152, 0.0722))) / (1.0 - RETURNED));
 }`;
 
 /** Light at the base of drops: one quad of 2.5 radii per drop, multiplied onto the solid. */

@@ -28,6 +28,7 @@ pub(crate) const FILES: &[PageFile] = files![
     "shaders.js" "text/javascript; charset=utf-8",
     "drop_shaders.js" "text/javascript; charset=utf-8",
     "light.js" "text/javascript; charset=utf-8",
+    "shadows.js" "text/javascript; charset=utf-8",
     "camera.js" "text/javascript; charset=utf-8",
     "vectors.js" "text/javascript; charset=utf-8",
     "hand.js" "text/javascript; charset=utf-8",

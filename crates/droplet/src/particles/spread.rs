@@ -56,11 +56,13 @@ impl ParticleSystem {
 
     /// Gives a droplet the base radius of its spread; at the end it is pinned or takes off.
     fn apply_spread(&mut self, outcome: &SpreadOutcome, context: &StepContext<'_>) {
-        let SpreadOutcome { slot, phase, base_radius, outer_radius, widest } = *outcome;
+        let SpreadOutcome { slot, phase, base_radius, outer_radius, wetted } = *outcome;
         let mut droplet = self.state.droplets.get(slot);
         let place = droplet.motion.place;
         (droplet.size.radius, droplet.size.merge_radius) = (base_radius, outer_radius as f32);
-        self.state.substrate.wet(context.surface, place.triangle, place.at, place.at, widest);
+        if let Some(radius) = wetted {
+            self.state.substrate.wet(context.surface, place.triangle, place.at, place.at, radius);
+        }
         match phase {
             SpreadingPhase::Moves => {}
             SpreadingPhase::Rests => {

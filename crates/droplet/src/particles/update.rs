@@ -182,7 +182,8 @@ impl ParticleSystem {
             }
         }
         let SurfacePoint { triangle, at } = droplet.motion.place;
-        if !detaches {
+        // A spreading droplet wets the solid where it grows.
+        if !detaches && !droplet.state.is_spreading {
             self.state.substrate.wet(context.surface, triangle, at, at, droplet.size.radius);
         }
         Assessed { droplet, point: droplet.motion.place.point(context.surface), detaches, starts }

@@ -202,7 +202,7 @@ impl Shown<'_> {
     /// A drop on the pane, with the sag and stretch of a frame's shapes.
     fn drop(&self, drop: &PaneDrop, substrate: &Substrate) -> DropView {
         let (context, law) = (self.context, substrate.law_at(drop.position));
-        let force = context.force(drop.volume, drop.radius, law);
+        let force = context.force((drop.position, DVec2::ZERO), drop.volume, drop.radius, law);
         let bond = force.length() / drop.volume * drop.radius * drop.radius / context.liquid.surface_tension;
         let last = drop.heading.as_dvec2();
         let heading = if drop.sliding { last } else { force.normalize_or(last) };

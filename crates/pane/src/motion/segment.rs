@@ -33,7 +33,7 @@ impl SegmentMotion {
     ) -> Self {
         let liquid = &context.liquid;
         let (mass, width) = (liquid.density * motion.volume, 2.0 * radius);
-        let force = context.force(motion.volume, radius, law);
+        let force = context.force((motion.position, motion.velocity()), motion.volume, radius, law);
         let cos_advancing = substrate.cos_front(motion.position, motion.heading, radius);
         let easing = context.easing(substrate, motion, radius, force);
         let retention = easing * context.retention(force, motion.volume, radius, law, cos_advancing);

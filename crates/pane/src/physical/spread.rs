@@ -46,10 +46,12 @@ impl Physical {
 
     /// Gives a drop the base radius of its spread; at the end it is pinned or takes off.
     fn apply_spread(&mut self, outcome: &SpreadOutcome, context: &StepContext) {
-        let SpreadOutcome { slot, phase, base_radius, outer_radius, widest } = *outcome;
+        let SpreadOutcome { slot, phase, base_radius, outer_radius, wetted } = *outcome;
         let mut drop = *self.drops.get(slot);
         (drop.radius, drop.merge_radius) = (base_radius, outer_radius as f32);
-        self.substrate.wet_footprint(drop.position, widest);
+        if let Some(radius) = wetted {
+            self.substrate.wet_footprint(drop.position, radius);
+        }
         match phase {
             SpreadingPhase::Moves => {}
             SpreadingPhase::Rests => {
