@@ -55,7 +55,9 @@ pub fn sample(balls: &[Ball], grid: &Grid) -> Vec<f64> {
     for ball in balls {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| squares(ball, grid, axis));
         let rows = values.chunks_exact_mut(nx * ny).zip(&zs).filter(|(_, z)| **z < 1.0);
-        for (row, y, z) in rows.flat_map(|(layer, &z)| layer.chunks_exact_mut(nx).zip(&ys).map(move |(r, &y)| (r, y, z))) {
+        for (row, y, z) in
+            rows.flat_map(|(layer, &z)| layer.chunks_exact_mut(nx).zip(&ys).map(move |(r, &y)| (r, y, z)))
+        {
             // Rounding of the sum below is monotonic: where two terms reach 1, so do all three.
             if y + z >= 1.0 {
                 continue;
