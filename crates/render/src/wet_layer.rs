@@ -203,8 +203,6 @@ fn knots(part: f32, count: usize) -> (i32, [f32; 4], [f32; 4]) {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
 
     /// Of a pane of 64 mm, in m².
@@ -264,41 +262,6 @@ mod tests {
         // a degree at the edge, where the path shows, and hardly inside.
         assert!(edge.x > 2e-3 && edge.x < 1e-2, "{edge}");
         assert!(inside.length() > 1e-4 && inside.length() < 2e-3, "{inside} and {edge}");
-    }
-
-    /// A path that crosses the pole of a sphere of 400 mm, whose map has 1024 × 512 texels.
-    #[test]
-    fn films_near_a_pole_are_as_smooth_as_elsewhere() {
-        let (width, height, around) = (1024_u32, 512_u32, 128_u16);
-        let (radius, up) = (0.4_f32, 64.0);
-        let facets = (0..around).flat_map(move |i| {
-            let at = move |i: f32, v: f32| {
-                let (turn, polar) = (std::f32::consts::TAU * i / f32::from(around), std::f32::consts::PI * (1.0 - v));
-                let place = Vec3::new(polar.sin() * turn.sin(), polar.cos(), polar.sin() * turn.cos());
-                (radius * place, Vec2::new(i / f32::from(around), v))
-            };
-            let (i, v) = (f32::from(i), 1.0 - 1.0 / up);
-            let [a, b, c] = [at(i, v), at(i + 1.0, v), at(i + 0.5, 1.0)];
-            let [d, e] = [at(i, 0.5), at(i + 1.0, 0.5)];
-            [[a, b, c], [d, b, a], [d, e, b]].map(|t| (t.map(|c| c.0), t.map(|c| c.1)))
-        });
-        // Within 24 mm of a great circle through the pole, and 100 mm of the pole.
-        let map = map(width, height, |x, y| {
-            let (turn, polar) = (
-                std::f32::consts::TAU * (x as f32 + 0.5) / width as f32,
-                std::f32::consts::PI * (y as f32 + 0.5) / height as f32,
-            );
-            let wet = (polar.sin() * turn.cos()).abs() < 0.06 && polar < 0.25;
-            [if wet { u16::MAX } else { 0 }, if wet { 500 } else { 0 }]
-        });
-        let layer = WetLayer::new(&map, 2.0, facets).expect("a wet map");
-        // Meters per unit of u at a polar angle; 5 µm rise over 2 texels or more of 2.5 mm.
-        for k in 0..400_u16 {
-            let (polar, u) = (0.02 + 0.0005 * f32::from(k), 0.0171 * f32::from(k) % 1.0);
-            let Wetness { slope, film, .. } = layer.at(Vec2::new(u, 1.0 - polar / std::f32::consts::PI));
-            let slope = slope / (radius * Vec2::new(std::f32::consts::TAU * polar.sin(), std::f32::consts::PI));
-            assert!(slope.length() < 2e-3 && film < 5.1e-6, "{slope} and {film} m at {polar} and {u}");
-        }
     }
 
     #[test]
