@@ -13,7 +13,7 @@
 //! axis. The tree is used twice: with boxes around positions to find neighbors, then with boxes
 //! around kernels to find the photons that cover a point.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A, Vec4};
 
 /// Neighbors within a photon's kernel.
 const NEIGHBORS: usize = 20;
@@ -37,12 +37,33 @@ pub struct Photon {
 }
 
 /// Photons with a tree over their positions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PhotonMap {
     photons: Vec<Photon>,
+    /// Positions and squared kernel radii of each leaf's photons: all that a query reads of most.
+    kernels: Vec<[FourKernels; LEAF / 4]>,
+    /// First photon of each leaf, and the number of photons.
+    starts: Vec<u32>,
     /// Bounding boxes of the nodes in heap order: children of i are 2i + 1 and 2i + 2.
-    boxes: Vec<[Vec3; 2]>,
-    levels: u32,
+    boxes: Vec<[Vec3A; 2]>,
+}
+
+/// Positions and squared radii of four kernels; a negative square is none.
+#[derive(Clone, Copy, Debug)]
+struct FourKernels {
+    axes: [Vec4; 3],
+    reach: Vec4,
+}
+
+impl FourKernels {
+    /// The kernels of up to four photons.
+    fn new(photons: &[Photon]) -> Self {
+        let each = |value: &dyn Fn(&Photon) -> f32, none: f32| {
+            Vec4::from_array(std::array::from_fn(|k| photons.get(k).map_or(none, value)))
+        };
+        let axes = [0, 1, 2].map(|axis| each(&|photon| photon.position[axis], 0.0));
+        Self { axes, reach: each(&|photon| photon.radius * photon.radius, -1.0) }
+    }
 }
 
 impl PhotonMap {
@@ -53,12 +74,14 @@ impl PhotonMap {
             levels += 1;
         }
         sort_into_tree(&mut photons, levels);
-        let mut tree = Self { photons, boxes: Vec::new(), levels };
+        let starts = leaf_starts(photons.len(), levels);
+        let mut tree = Self { photons, kernels: Vec::new(), starts, boxes: Vec::new() };
         tree.boxes = tree.bound(|_| 0.0);
         let min_radius = 1e-3 * max_radius;
         let radii: Vec<f32> =
             tree.photons.iter().map(|p| tree.neighbor_distance(p.position, max_radius).max(min_radius)).collect();
         tree.photons.iter_mut().zip(radii).for_each(|(photon, radius)| photon.radius = radius);
+        tree.kernels = tree.kernels();
         tree.boxes = tree.bound(|photon| photon.radius);
         tree
     }
@@ -66,17 +89,44 @@ impl PhotonMap {
     /// Calls `take` with each photon whose kernel covers a point and the kernel's value there, in a
     /// fixed order.
     pub fn for_each_covering(&self, point: Vec3, mut take: impl FnMut(&Photon, f32)) {
-        self.visit(
-            |[low, high]| point.cmpge(*low).all() && point.cmple(*high).all(),
-            |photons| {
-                for photon in photons {
-                    let (squared, reach) = (photon.position.distance_squared(point), photon.radius * photon.radius);
-                    if squared < reach {
+        let (first_leaf, at) = (self.boxes.len() / 2, Vec3A::from(point));
+        // Numbered from 1, the children of node m are 2m and 2m + 1.
+        let mut node = 1;
+        while let Some([low, high]) = self.boxes.get(node - 1) {
+            if (at.cmpge(*low) & at.cmple(*high)).all() {
+                if node <= first_leaf {
+                    node *= 2;
+                    continue;
+                }
+                let leaf = node - 1 - first_leaf;
+                for (group, four) in self.kernels[leaf].iter().enumerate() {
+                    let [x, y, z] = [0, 1, 2].map(|axis| four.axes[axis] - Vec4::splat(at[axis]));
+                    let squared = x * x + y * y + z * z;
+                    let mut covering = squared.cmplt(four.reach).bitmask();
+                    while covering != 0 {
+                        let lane = covering.trailing_zeros() as usize;
+                        covering &= covering - 1;
+                        let (squared, reach) = (squared[lane], four.reach[lane]);
+                        let photon = &self.photons[self.starts[leaf] as usize + 4 * group + lane];
                         take(photon, std::f32::consts::FRAC_2_PI / reach * (1.0 - squared / reach));
                     }
                 }
-            },
-        );
+            }
+            // Up from right children, and on to the sibling of a left one.
+            node >>= node.trailing_ones();
+            if node == 0 {
+                return;
+            }
+            node += 1;
+        }
+    }
+
+    fn kernels(&self) -> Vec<[FourKernels; LEAF / 4]> {
+        let leaf = |range: &[u32]| {
+            let photons = &self.photons[range[0] as usize..range[1] as usize];
+            std::array::from_fn(|group| FourKernels::new(&photons[(4 * group).min(photons.len())..]))
+        };
+        self.starts.windows(2).map(leaf).collect()
     }
 
     /// Distance to the k-th neighbor of a photon, at most `max_radius`.
@@ -101,8 +151,8 @@ impl PhotonMap {
         }
         let middle = start + (end - start) / 2;
         let gap = |child: usize| {
-            let [low, high] = self.boxes[child];
-            (low - point).max(point - high).max(Vec3::ZERO).length_squared()
+            let ([low, high], at) = (self.boxes[child], Vec3A::from(point));
+            (low - at).max(at - high).max(Vec3A::ZERO).length_squared()
         };
         let children =
             [(gap(2 * node + 1), 2 * node + 1, start, middle), (gap(2 * node + 2), 2 * node + 2, middle, end)];
@@ -114,44 +164,17 @@ impl PhotonMap {
         }
     }
 
-    /// Traverses the nodes whose boxes `enters` admits, and calls `leaf` with the photons of each
-    /// leaf.
-    #[inline]
-    fn visit(&self, enters: impl Fn(&[Vec3; 2]) -> bool, mut leaf: impl FnMut(&[Photon])) {
-        // Deep enough for a balanced tree of 2³² photons.
-        let mut stack = [(0_u32, 0_u32, 0_u32); 34];
-        stack[0] = (0, 0, self.photons.len() as u32);
-        let mut height = usize::from(!self.photons.is_empty());
-        while height > 0 {
-            height -= 1;
-            let (node, start, end) = stack[height];
-            if !enters(&self.boxes[node as usize]) {
-                continue;
-            }
-            if node as usize >= self.boxes.len() / 2 {
-                leaf(&self.photons[start as usize..end as usize]);
-                continue;
-            }
-            let middle = start + (end - start) / 2;
-            stack[height] = (2 * node + 2, middle, end);
-            stack[height + 1] = (2 * node + 1, start, middle);
-            height += 2;
-        }
-    }
-
     /// Bounding boxes of all nodes around spheres of the given radii.
-    fn bound(&self, radius: impl Fn(&Photon) -> f32) -> Vec<[Vec3; 2]> {
-        let empty = [Vec3::INFINITY, Vec3::NEG_INFINITY];
-        let mut boxes = vec![empty; (2 << self.levels) - 1];
+    fn bound(&self, radius: impl Fn(&Photon) -> f32) -> Vec<[Vec3A; 2]> {
+        let empty = [Vec3A::INFINITY, Vec3A::NEG_INFINITY];
+        let leaves = self.starts.len() - 1;
+        let mut boxes = vec![empty; 2 * leaves - 1];
         let first_leaf = boxes.len() / 2;
-        let mut ranges = vec![(0, self.photons.len())];
-        for _ in 0..self.levels {
-            ranges = ranges.iter().flat_map(|&(a, b)| [(a, a + (b - a) / 2), (a + (b - a) / 2, b)]).collect();
-        }
-        for (leaf, (start, end)) in ranges.into_iter().enumerate() {
-            boxes[first_leaf + leaf] = self.photons[start..end].iter().fold(empty, |[low, high], photon| {
-                let r = Vec3::splat(radius(photon));
-                [low.min(photon.position - r), high.max(photon.position + r)]
+        for (leaf, range) in self.starts.windows(2).enumerate() {
+            let photons = &self.photons[range[0] as usize..range[1] as usize];
+            boxes[first_leaf + leaf] = photons.iter().fold(empty, |[low, high], photon| {
+                let (at, r) = (Vec3A::from(photon.position), Vec3A::splat(radius(photon)));
+                [low.min(at - r), high.max(at + r)]
             });
         }
         for node in (0..first_leaf).rev() {
@@ -160,6 +183,16 @@ impl PhotonMap {
         }
         boxes
     }
+}
+
+/// First photon of each leaf of a tree, and their number.
+fn leaf_starts(count: usize, levels: u32) -> Vec<u32> {
+    let mut starts = vec![0, count as u32];
+    for _ in 0..levels {
+        let halves = starts.windows(2).flat_map(|range| [range[0], range[0] + (range[1] - range[0]) / 2]);
+        starts = halves.chain([count as u32]).collect();
+    }
+    starts
 }
 
 /// Sorts photons into tree order.

@@ -21,6 +21,7 @@
 //! threads.
 
 mod base_irradiance;
+mod bright_discs;
 mod defocus;
 mod depth_of_field;
 mod drop_shading;

@@ -185,7 +185,11 @@ impl RenderScene {
     /// Replaces the wet maps of the solids.
     pub(crate) fn set_wet(&mut self, maps: &[WetMap]) {
         for (index, solid) in self.solids.iter_mut().enumerate() {
-            solid.wet = maps.iter().find(|map| map.solid == index).and_then(|map| WetLayer::new(map, solid.area));
+            let own = Owner::Solid(index as u32);
+            let triangles = self.corners.iter().zip(&self.faces).filter(|(_, face)| face.owner == own);
+            let triangles = triangles.map(|(&corners, face)| (corners, face.uvs));
+            let map = maps.iter().find(|map| map.solid == index);
+            solid.wet = map.and_then(|map| WetLayer::new(map, solid.area, triangles));
         }
     }
 
@@ -280,11 +284,14 @@ impl RenderScene {
     /// Normal of a film on a solid, n − ∇h for film thickness h; `slope` is its gradient in texture
     /// coordinates.
     pub(crate) fn film_normal(&self, at: &SurfaceInteraction, slope: Vec2, time: f32) -> Vec3 {
+        if slope == Vec2::ZERO {
+            return at.shading_normal;
+        }
         let [a, b, c] = self.corners_at(at.triangle, time);
         let [p, q, r] = self.faces[at.triangle as usize].uvs;
         let (e1, e2, d1, d2) = (b - a, c - a, q - p, r - p);
         let area = d1.perp_dot(d2);
-        if area.abs() < 1e-20 || slope == Vec2::ZERO {
+        if area.abs() < 1e-20 {
             return at.shading_normal;
         }
         // ∇h lies in the triangle: ∇h·e₁ = slope·d₁ and ∇h·e₂ = slope·d₂.

@@ -1,7 +1,12 @@
 //! Wetness and film thickness over a solid's texture coordinates.
 
+mod texel_grid;
+
 use glam::Vec2;
 use sessile_frames::WetMap;
+
+use texel_grid::TexelGrid;
+pub use texel_grid::TexturedTriangle;
 
 /// Films thinner than this, in m, have no visible refraction.
 const MIN_FILM: f32 = 1e-7;
@@ -50,15 +55,16 @@ impl Wetness {
 }
 
 impl WetLayer {
-    /// A layer from a map of a solid with this surface area (in m²); `None` if the map is
-    /// inconsistent or dry.
-    pub fn new(map: &WetMap, area: f32) -> Option<Self> {
+    /// A layer from a map of a solid with this surface area (in m²) and these triangles; `None` if
+    /// the map is inconsistent or dry.
+    pub fn new(map: &WetMap, area: f32, triangles: impl Iterator<Item = TexturedTriangle>) -> Option<Self> {
         let (width, height) = (map.width as usize, map.height as usize);
         let count = width.checked_mul(height)?;
         let sized = count > 0 && map.wetness.len() == count && map.film.len() == count;
         if !sized || map.wetness.iter().all(|&w| w == 0) {
             return None;
         }
+        let grid = TexelGrid::new(width, height, triangles);
         let [least, most] = RESIDUE_BOUNDS;
         let residue = (RESIDUE * (area / count as f32).sqrt()).clamp(least, most);
         let texel = |(&wet, &film): (&u16, &u16)| {
@@ -66,12 +72,14 @@ impl WetLayer {
             Vec2::new(wet, if film > 0 { f32::from(film) * FILM_UNIT } else { wet * residue })
         };
         let mut texels: Vec<Vec2> = map.wetness.iter().zip(&map.film).map(texel).collect();
-        smooth_film(&mut texels, width, height);
+        smooth_film(&mut texels, &grid);
         // Film that smoothing has brought onto dry texels keeps its volume.
         let without_film = map.wetness.iter().zip(&map.film).map(|(&wet, &film)| wet > 0 && film == 0);
         for (index, (texel, _)) in texels.iter_mut().zip(without_film).enumerate().filter(|(_, (_, without))| *without)
         {
-            texel.y *= variation(index % width, index / width);
+            let (column, row) = (index % width, index / width);
+            let stretch = grid.narrow[row].max(grid.flat[column]);
+            texel.y *= 1.0 + RESIDUE_VARIATION * variation(column, row) / stretch;
         }
         Some(Self { width, height, texels })
     }
@@ -94,8 +102,8 @@ impl WetLayer {
     }
 }
 
-/// Factor of the thickness that is drawn at a wet texel without a film: noise, interpolated
-/// smoothly over `VARIATION_LENGTH` texels.
+/// Variation, from −1 to 1, of the thickness that is drawn at a wet texel without a film: noise,
+/// interpolated smoothly over `VARIATION_LENGTH` texels.
 fn variation(column: usize, row: usize) -> f32 {
     let part = |at: usize| {
         let t = (at % VARIATION_LENGTH) as f32 / VARIATION_LENGTH as f32;
@@ -103,7 +111,7 @@ fn variation(column: usize, row: usize) -> f32 {
     };
     let ((x, s), (y, t)) = (part(column), part(row));
     let line = |y: usize| (1.0 - s) * random(x, y) + s * random(x + 1, y);
-    1.0 + RESIDUE_VARIATION * ((1.0 - t) * line(y) + t * line(y + 1))
+    (1.0 - t) * line(y) + t * line(y + 1)
 }
 
 /// A number from −1 to 1, the same in every frame.
@@ -115,30 +123,70 @@ fn random(x: usize, y: usize) -> f32 {
 }
 
 /// Smooths the film thickness, conserving volume. Maps hold the mean thickness per cell, in blocks;
-/// surface tension rounds a real film of that width. Binomial weights with a standard deviation of
-/// √2 texels.
-fn smooth_film(texels: &mut [Vec2], width: usize, height: usize) {
-    const WEIGHTS: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
-    let mut line = vec![0.0; width.max(height)];
-    let mut along = |start: usize, step: usize, count: usize| {
-        for _ in 0..2 {
-            for (i, value) in line[..count].iter_mut().enumerate() {
-                *value = texels[start + i * step].y;
-            }
-            for i in 0..count {
-                // Reflected at the border, so that no volume is lost.
-                let near = |k: usize| {
-                    let place = i as i64 + k as i64 - 2;
-                    let last = count as i64 - 1;
-                    let reflected = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
-                    line[reflected.clamp(0, last) as usize]
-                };
-                texels[start + i * step].y = (0..5).map(|k| WEIGHTS[k] * near(k)).sum();
-            }
-        }
+/// surface tension rounds a real film of that width. The standard deviation is √2 texels, and more
+/// texels where they are narrow, so that it is the same along u and v on the solid. Texels that lie
+/// on no facet get what is around them.
+fn smooth_film(texels: &mut [Vec2], grid: &TexelGrid) {
+    let on_solid = &grid.on_solid;
+    let smoothed = |value: &dyn Fn(usize) -> f32| {
+        let mut plane: Vec<f32> = (0..texels.len()).map(|i| if on_solid[i] { value(i) } else { 0.0 }).collect();
+        smooth(&mut plane, grid);
+        plane
     };
-    (0..height).for_each(|row| along(row * width, 1, width));
-    (0..width).for_each(|column| along(column, width, height));
+    let film = smoothed(&|i| texels[i].y);
+    if !on_solid.contains(&false) {
+        texels.iter_mut().zip(film).for_each(|(texel, film)| texel.y = film);
+        return;
+    }
+    let (wet, weight) = (smoothed(&|i| texels[i].x), smoothed(&|_| 1.0));
+    for (i, texel) in texels.iter_mut().enumerate().filter(|(i, _)| weight[*i] > 0.0) {
+        texel.y = film[i] / weight[i];
+        if !on_solid[i] {
+            texel.x = wet[i] / weight[i];
+        }
+    }
+}
+
+/// Smooths along rows, then along columns.
+fn smooth(plane: &mut [f32], grid: &TexelGrid) {
+    let (width, height) = (grid.flat.len(), grid.narrow.len());
+    let mut line = vec![0.0; width.max(height)];
+    for (row, &stretch) in grid.narrow.iter().enumerate() {
+        smooth_line(plane, [row * width, 1, width], stretch, &mut line);
+    }
+    for (column, &stretch) in grid.flat.iter().enumerate() {
+        smooth_line(plane, [column, width, height], stretch, &mut line);
+    }
+}
+
+/// Smooths the values of a row or column, given by start, step and count, over √2 texels times
+/// `stretch`. Values are reflected at the borders, so that nothing is lost.
+fn smooth_line(values: &mut [f32], [start, step, count]: [usize; 3], stretch: f32, line: &mut [f32]) {
+    const WEIGHTS: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
+    let reflected = |place: i64| {
+        let last = count as i64 - 1;
+        let place = if place < 0 { -place - 1 } else { place.min(2 * last + 1 - place) };
+        place.clamp(0, last) as usize
+    };
+    // Three means over 2h + 1 texels have the variance h (h + 1).
+    let half = if stretch > 1.0 { ((2.0 * stretch * stretch + 0.25).sqrt() - 0.5).round() as i64 } else { 0 };
+    for _ in 0..if half > 0 { 3 } else { 2 } {
+        for (i, value) in line[..count].iter_mut().enumerate() {
+            *value = values[start + i * step];
+        }
+        if half == 0 {
+            for i in 0..count {
+                let near = |k: usize| WEIGHTS[k] * line[reflected(i as i64 + k as i64 - 2)];
+                values[start + i * step] = (0..5).map(near).sum();
+            }
+            continue;
+        }
+        let mut sum: f32 = (-half..=half).map(|k| line[reflected(k)]).sum();
+        for i in 0..count as i64 {
+            values[start + i as usize * step] = sum / (2 * half + 1) as f32;
+            sum = (sum + line[reflected(i + half + 1)] - line[reflected(i - half)]).max(0.0);
+        }
+    }
 }
 
 /// The first of the four texels that contribute at a position from 0 to 1, their weights, and the
@@ -160,6 +208,15 @@ mod tests {
     /// Of a pane of 64 mm, in m².
     const AREA: f32 = 0.064 * 0.064;
 
+    /// The pane.
+    fn pane() -> impl Iterator<Item = TexturedTriangle> {
+        let corners = [Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y];
+        [[0, 1, 2], [0, 2, 3]].into_iter().map(move |t: [usize; 3]| {
+            let uvs = t.map(|k| corners[k]);
+            (uvs.map(|uv| (0.064 * uv).extend(0.0)), uvs)
+        })
+    }
+
     fn map(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u16; 2]) -> WetMap {
         let texels: Vec<[u16; 2]> = (0..width * height).map(|i| texel(i % width, i / width)).collect();
         let [wetness, film] = [0, 1].map(|part| texels.iter().map(|t| t[part]).collect());
@@ -170,20 +227,20 @@ mod tests {
     fn wetness_and_film_slope_follow_the_map_with_v_up() {
         // Thickness grows by 100 units per row towards the top, over 32 rows; wet on the right.
         let map = map(32, 32, |x, y| [if x > 15 { 65535 } else { 0 }, 100 * (31 - y as u16)]);
-        let layer = WetLayer::new(&map, AREA).unwrap();
+        let layer = WetLayer::new(&map, AREA, pane()).unwrap();
         let middle = layer.at(Vec2::splat(0.5));
         assert!((middle.wet - 0.5).abs() < 1e-6 && (layer.at(Vec2::ONE).wet - 1.0).abs() < 1e-6);
         assert!((middle.film - 15.5e-6).abs() < 1e-10, "{middle:?}");
         assert!((middle.slope - Vec2::new(0.0, 32e-6)).length() < 1e-9, "{middle:?}");
         assert!(layer.at(Vec2::NAN).wet.is_finite());
-        assert!(WetLayer::new(&WetMap { wetness: vec![0; 1024], ..map.clone() }, AREA).is_none());
-        assert!(WetLayer::new(&WetMap { width: 3, ..map }, AREA).is_none());
+        assert!(WetLayer::new(&WetMap { wetness: vec![0; 1024], ..map.clone() }, AREA, pane()).is_none());
+        assert!(WetLayer::new(&WetMap { width: 3, ..map }, AREA, pane()).is_none());
     }
 
     #[test]
     fn a_block_of_film_is_smoothed_and_keeps_its_volume() {
         let block = map(24, 16, |x, y| if x < 4 && (6..10).contains(&y) { [65535, 1000] } else { [0, 0] });
-        let layer = WetLayer::new(&block, AREA).unwrap();
+        let layer = WetLayer::new(&block, AREA, pane()).unwrap();
         let volume: f32 = layer.texels.iter().map(|t| t.y).sum();
         assert!((volume / 16e-5 - 1.0).abs() < 1e-5, "{volume} m of film instead of 16 texels of 10 µm");
         assert!(layer.texels.iter().all(|t| t.y >= 0.0 && t.y < 0.9e-5));
@@ -196,7 +253,7 @@ mod tests {
         let wetness = (0..64 * 64).map(|k| if (24..40).contains(&(k % 64)) { u16::MAX } else { 0 }).collect();
         let film = vec![0; 64 * 64];
         let map = WetMap { solid: 0, width: 64, height: 64, wetness, film, age: Vec::new() };
-        let layer = WetLayer::new(&map, AREA).expect("a wet map");
+        let layer = WetLayer::new(&map, AREA, pane()).expect("a wet map");
         assert!(layer.at(Vec2::splat(0.5)).is_film());
         assert_eq!(layer.at(Vec2::new(0.1, 0.5)).film, 0.0);
         // On a pane of 64 mm a texel is 1 mm.
@@ -210,7 +267,7 @@ mod tests {
     #[test]
     fn the_slope_matches_the_thickness_and_is_continuous() {
         let map = map(9, 7, |x, y| [65535, (x * 37 + y * 91 + x * y * 53) as u16 % 400]);
-        let layer = WetLayer::new(&map, AREA).unwrap();
+        let layer = WetLayer::new(&map, AREA, pane()).unwrap();
         let step = 1e-3;
         let mut before = layer.at(Vec2::new(0.2, 0.4)).slope;
         for i in 0..400_u16 {

@@ -15,7 +15,7 @@ use sessile_numerics::{math, sphere_radius};
 
 use crate::drape::{DrapeScratch, drape, drape_flat};
 use crate::instance::{Body, Instance, Shape};
-use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field};
+use crate::metaballs::{Ball, SURFACE_RADIUS, bounds, field, sample};
 
 /// Resolution of drop surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -222,7 +222,7 @@ fn blobs(balls: &[Ball], detail: &Detail) -> DropMesh {
         cell: DVec3::splat(cell),
         size: [extent.x, extent.y, extent.z].map(|length| (length / cell).ceil() as usize + 3),
     };
-    let values = grid.sample(|point| field(balls, point));
+    let values = sample(balls, &grid);
     let mut surface = extract(&grid, &values, true);
     surface.polish(&grid, &values, 3, |point| field(balls, point));
     DropMesh { mesh: surface.mesh, on_solid: surface.on_floor }

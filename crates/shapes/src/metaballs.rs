@@ -9,6 +9,7 @@
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
+use sessile_geometry::isosurface::Grid;
 
 /// Field strength T on the surface.
 pub const THRESHOLD: f64 = 0.25;
@@ -46,6 +47,41 @@ pub fn field(balls: &[Ball], point: DVec3) -> f64 {
     THRESHOLD - balls.iter().map(|ball| ball.contribution(point)).sum::<f64>()
 }
 
+/// The field at the nodes of a grid, in the grid's order and with the bits of [`field`]. Most nodes
+/// lie in few of the balls' supports, and the terms of q² are those of a row, a column and a layer.
+pub fn sample(balls: &[Ball], grid: &Grid) -> Vec<f64> {
+    let [nx, ny, _] = grid.size;
+    let mut values = vec![0.0; grid.num_nodes()];
+    for ball in balls {
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| squares(ball, grid, axis));
+        let rows = values.chunks_exact_mut(nx * ny).zip(&zs).filter(|(_, z)| **z < 1.0);
+        for (row, y, z) in
+            rows.flat_map(|(layer, &z)| layer.chunks_exact_mut(nx).zip(&ys).map(move |(r, &y)| (r, y, z)))
+        {
+            // Rounding of the sum below is monotonic: where two terms reach 1, so do all three.
+            if y + z >= 1.0 {
+                continue;
+            }
+            for (value, x) in row.iter_mut().zip(&xs) {
+                let rest = (1.0 - (x + y + z)).max(0.0);
+                *value += ball.strength * rest * rest;
+            }
+        }
+    }
+    values.iter_mut().for_each(|value| *value = THRESHOLD - *value);
+    values
+}
+
+/// The part of q² along one axis, for every node along it.
+fn squares(ball: &Ball, grid: &Grid, axis: usize) -> Vec<f64> {
+    let place = |i: usize| {
+        let mut node = [0; 3];
+        node[axis] = i;
+        ((grid.position(node) - ball.center) / ball.radii)[axis]
+    };
+    (0..grid.size[axis]).map(|i| place(i) * place(i)).collect()
+}
+
 /// Bounding box of the support of all balls, lower and upper corner.
 pub fn bounds(balls: &[Ball]) -> (DVec3, DVec3) {
     balls.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), ball| {
@@ -67,6 +103,21 @@ mod tests {
             assert!(value.abs() < 1e-12, "field {value:e} on the ellipsoid along {direction}");
         }
         assert!(field(&[ball], ball.center) < 0.0);
+    }
+
+    #[test]
+    fn samples_have_the_bits_of_the_field() {
+        let ball = |k: f64| Ball {
+            center: DVec3::new(0.7 * k, (2.0 * k).sin(), 0.3),
+            radii: DVec3::new(1.1, 0.9, 0.5) * (1.0 + 0.2 * k),
+            strength: 1.0 - 0.3 * k,
+        };
+        let balls = [0.0, 1.0, 2.0].map(ball);
+        let grid = Grid { origin: DVec3::new(-1.3, -1.7, 0.0), cell: DVec3::splat(0.13), size: [37, 31, 11] };
+        let expected = grid.sample(|point| field(&balls, point));
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&sample(&balls, &grid)) == bits(&expected));
+        assert!(expected.iter().any(|&value| value < 0.0) && expected.contains(&THRESHOLD));
     }
 
     #[test]

@@ -10,10 +10,13 @@
 //! ```
 //!
 //! What lies behind is not spread over what is sharp before it. The lens sees what a pinhole sees:
-//! parts that are hidden by something out of focus are filled with their surroundings.
+//! parts that are hidden by something out of focus are filled with their surroundings. Highlights
+//! are spread apart ([`super::bright_discs`]).
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
+
+use super::bright_discs::bright_discs;
 
 /// Places at which a pixel looks for discs that cover it, on a spiral of uniform density, per pixel
 /// of the largest disc, and their least and greatest number.
@@ -24,7 +27,7 @@ const TAPS: [f32; 2] = [16.0, 384.0];
 const TILE: usize = 16;
 
 /// A point is in front of another if its inverse depth is larger by this fraction.
-const IN_FRONT: f32 = 0.02;
+pub(super) const IN_FRONT: f32 = 0.02;
 
 /// Radius of the disc of a pixel in focus, in pixels.
 const SHARP_RADIUS: f32 = 0.5;
@@ -52,8 +55,9 @@ impl Focused<'_> {
     pub fn blurred(&self) -> Vec<Vec3> {
         let [width, height] = self.size;
         let reaches = self.reaches();
-        let disc =
-            |i: usize| Disc { color: self.color[i], near: self.near[i], radius: self.radius[i].max(SHARP_RADIUS) };
+        let mut color = self.color.to_vec();
+        let bright = bright_discs(self, &mut color);
+        let disc = |i: usize| Disc { color: color[i], near: self.near[i], radius: self.radius[i].max(SHARP_RADIUS) };
         let discs: Vec<Disc> = (0..width * height).map(disc).collect();
         let columns = width.div_ceil(TILE);
         // Points of a unit density; successive ones turn by the golden angle.
@@ -61,7 +65,9 @@ impl Focused<'_> {
         let spiral: Vec<Vec2> = (0..TAPS[1] as u16).map(point).collect();
         let pixel = |i: usize| {
             let (x, y) = (i % width, i / width);
-            self.gather(&discs, i, Vec2::new(x as f32, y as f32), reaches[y / TILE * columns + x / TILE], &spiral)
+            let at = Vec2::new(x as f32, y as f32);
+            let gathered = self.gather(&discs, i, at, reaches[y / TILE * columns + x / TILE], &spiral);
+            gathered + bright.get(i).copied().unwrap_or_default()
         };
         (0..width * height).into_par_iter().map(pixel).collect()
     }
@@ -98,7 +104,7 @@ impl Focused<'_> {
     /// The color of a pixel from the discs within `reach`.
     fn gather(&self, discs: &[Disc], i: usize, at: Vec2, reach: f32, spiral: &[Vec2]) -> Vec3 {
         if reach <= SHARP_RADIUS {
-            return self.color[i];
+            return discs[i].color;
         }
         let [width, height] = self.size;
         let taps = (TAPS_PER_PIXEL * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
