@@ -204,9 +204,10 @@ pub fn highest_drop(run: &PanelRun) -> Option<f64> {
     largest(run.drops().map(|drop| 1e3 * drop.centroid.y))
 }
 
-/// Longest extent along y of a drop on the named solid, over all frames, in m.
-pub fn longest_on(run: &PanelRun, solid: &str) -> Option<f64> {
-    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid));
+/// Longest extent along y of a drop on the named solid above the height `edge` (in m), over all
+/// frames, in m: at its lower edge a drop stretches before it falls.
+pub fn longest_on(run: &PanelRun, solid: &str, edge: f64) -> Option<f64> {
+    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid) && drop.bounds[0].y > edge);
     largest(on.map(|drop| drop.bounds[1].y - drop.bounds[0].y))
 }
 

@@ -264,10 +264,7 @@ pub const FIGURES: &[Figure] = &[
         shows: "Drops rest under a curved character, drip and split.",
         stated: "least contact angle 40°, 10 frames per second",
         chosen: "the figurine, sizes and places of the drops; γ = 0.2",
-        shortfall: Some(
-            "In physical mode, drops that are fed under the arms run along them to the body before they are \
-             heavy enough to fall: one detaches within 1.6 s.",
-        ),
+        shortfall: None,
         panels: &[figurine("paper", &["fidelity=\"paper\""]), figurine("physical", &[])],
         checks: &[
             Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(3.0) },
