@@ -56,8 +56,8 @@ pub const FIGURES: &[Figure] = &[
                  point of its meniscus is 0.13 mm lower, and the bath stands 0.67 mm high in the middle between its \
                  walls, so that 7.8 mm are expected between the two; the bounds are 10 % of it",
         shortfall: Some(
-            "With the paper's operators the column comes to rest too high, with currents at its contact lines. Steps half \
-             as long change nothing; the cause is not known.",
+            "With the paper's operators the column comes to rest too high, with currents at its contact lines. Shorter \
+             steps (0.6) change little; the cause is not known.",
         ),
         panels: &[
             Panel {
@@ -149,7 +149,7 @@ pub const FIGURES: &[Figure] = &[
         chosen: "size of the panes and drops, the bound of 2 mN/m; drop 2 starts 3.2 mm beside the path of drop 1, 0.6 \
                  of its width; cells of 0.5 mm",
         shortfall: Some(
-            "The tail of a drop on the middle pane is thinner than the cells, and becomes 1.49 times as long as that on \
+            "The tail of a drop on the middle pane is thinner than the cells, and becomes 1.48 times as long as that on \
              the left one. The scene runs for a second, this run until drops 1 and 2 have left.",
         ),
         panels: &[
