@@ -21,6 +21,7 @@ mod make;
 mod measures;
 mod page;
 mod record;
+mod wall_measures;
 
 pub use catalog::{Bound, Check, FIGURES, Figure, Panel, Paper, UnknownFigure, find};
 pub use error::FigureError;

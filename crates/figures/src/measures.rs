@@ -33,11 +33,11 @@ impl PanelRun {
     }
 }
 
-fn drop_of(frame: &FrameMeasures, id: u32) -> Option<&DropMeasures> {
+pub fn drop_of(frame: &FrameMeasures, id: u32) -> Option<&DropMeasures> {
     frame.drops.iter().find(|drop| drop.id == id)
 }
 
-fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.fold(None, |largest, value| Some(largest.map_or(value, |largest: f64| largest.max(value))))
 }
 
@@ -50,37 +50,26 @@ pub fn largest_angle_error(run: &PanelRun, expected: &[f64]) -> Option<f64> {
     largest(angles.iter().zip(expected).map(|(angle, expected)| (angle - expected).abs()))
 }
 
-/// Largest ratio of length to mean width of a drop's contact area, over all frames.
-///
-/// The length L is the diagonal of its bounds, the mean width its wetted area A divided by L. A
-/// drop that only touches the solid has no width of that kind: A ≥ V^(2/3) is asked, which a
-/// hemisphere (1.9) and every longer body of that contact angle fulfill.
-pub fn largest_elongation(run: &PanelRun) -> Option<f64> {
-    let on_solid = run.drops().filter(|drop| drop.wetted_area >= drop.volume.powf(2.0 / 3.0));
-    largest(on_solid.map(|drop| (drop.bounds[1] - drop.bounds[0]).length_squared() / drop.wetted_area))
-}
-
 /// Number of drops in the air that were, or separated from, a drop on a solid.
 pub fn detachments(run: &PanelRun) -> Option<f64> {
-    let was_on = |frame: &FrameMeasures, id: u32| drop_of(frame, id).is_some_and(|drop| drop.on.is_some());
-    let mut detached: Vec<u32> = Vec::new();
-    for pair in run.frames.windows(2) {
-        let [before, after] = pair else { continue };
-        let parent = |id: u32| {
-            after.events.iter().find_map(|event| match event {
-                Event::Split { split, into } if into.contains(&id) => Some(*split),
-                _ => None,
-            })
-        };
-        for drop in after.drops.iter().filter(|drop| drop.on.is_none()) {
-            if was_on(before, drop.id) || parent(drop.id).is_some_and(|parent| was_on(before, parent)) {
-                detached.push(drop.id);
-            }
-        }
-    }
+    let pairs = run.frames.windows(2);
+    let mut detached: Vec<u32> = pairs.flat_map(|pair| detached_between(&pair[0], &pair[1])).collect();
     detached.sort_unstable();
     detached.dedup();
     Some(detached.len() as f64)
+}
+
+/// Ids of drops in the air that were, or separated from, a drop on a solid one frame earlier.
+pub fn detached_between(before: &FrameMeasures, after: &FrameMeasures) -> Vec<u32> {
+    let was_on = |id: u32| drop_of(before, id).is_some_and(|drop| drop.on.is_some());
+    let parent = |id: u32| {
+        after.events.iter().find_map(|event| match event {
+            Event::Split { split, into } if into.contains(&id) => Some(*split),
+            _ => None,
+        })
+    };
+    let in_air = after.drops.iter().filter(|drop| drop.on.is_none()).map(|drop| drop.id);
+    in_air.filter(|&id| was_on(id) || parent(id).is_some_and(was_on)).collect()
 }
 
 /// Number of merges.
@@ -89,13 +78,13 @@ pub fn merges(run: &PanelRun) -> Option<f64> {
     Some(events.filter(|event| matches!(event, Event::Merge { .. })).count() as f64)
 }
 
-/// Largest diameter of drop 1 while it is on a solid, divided by that of the sphere of its volume
-/// in the first frame.
+/// Largest diameter of drop 1 while it is on a solid and before it merges, divided by that of the
+/// sphere of its volume in its first frame.
 pub fn largest_spread(run: &PanelRun) -> Option<f64> {
-    let volume = drop_of(run.frames.first()?, 1)?.volume;
+    let volume = run.drops().find(|drop| drop.id == 1)?.volume;
     let diameter = 2.0 * sphere_radius(volume);
-    let on_solid = run.frames.iter().filter_map(|frame| drop_of(frame, 1)).filter(|drop| drop.on.is_some());
-    largest(on_solid.map(|drop| 2.0 * drop.max_radius / diameter))
+    let unmerged = run.frames.iter().filter_map(|frame| drop_of(frame, 1)).filter(|drop| drop.volume <= 1.001 * volume);
+    largest(unmerged.filter(|drop| drop.on.is_some()).map(|drop| 2.0 * drop.max_radius / diameter))
 }
 
 /// Largest speed in any drop of the last frame, in mm/s.
@@ -215,9 +204,10 @@ pub fn highest_drop(run: &PanelRun) -> Option<f64> {
     largest(run.drops().map(|drop| 1e3 * drop.centroid.y))
 }
 
-/// Longest extent along y of a drop on the named solid, over all frames, in m.
-pub fn longest_on(run: &PanelRun, solid: &str) -> Option<f64> {
-    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid));
+/// Longest extent along y of a drop on the named solid above the height `edge` (in m), over all
+/// frames, in m: at its lower edge a drop stretches before it falls.
+pub fn longest_on(run: &PanelRun, solid: &str, edge: f64) -> Option<f64> {
+    let on = run.drops().filter(|drop| drop.on.as_deref() == Some(solid) && drop.bounds[0].y > edge);
     largest(on.map(|drop| drop.bounds[1].y - drop.bounds[0].y))
 }
 
@@ -328,14 +318,22 @@ pub fn aspect(run: &PanelRun, id: u32, t: f64) -> Option<f64> {
     (drop.base_radius > 0.0).then(|| drop.height / (2.0 * drop.base_radius))
 }
 
-/// Height of the liquid between two walls around x = 0 above the bath, at the end, in mm.
+/// Height of the liquid between two walls around x = 0 above the bath, in mm: the mean over the
+/// second half of the run, since a column of water swings about it.
 pub fn capillary_rise(run: &PanelRun, half_gap: f64, bath: [f64; 2]) -> Option<f64> {
-    let (surface, _) = run.folder.read_frame(run.frames.last()?.frame).ok()?;
-    let top = |inside: &dyn Fn(f64) -> bool| largest(surface.positions.iter().filter(|at| inside(at.x)).map(|at| at.y));
-    // The middle of the meniscus and of the bath: liquid climbs at the walls.
-    let column = top(&|x: f64| x.abs() < 0.2 * half_gap)?;
-    let level = top(&|x: f64| x.abs() > bath[0] && x.abs() < bath[1])?;
-    Some(1e3 * (column - level))
+    let late = &run.frames[run.frames.len() / 2..];
+    let rise = |frame: &FrameMeasures| {
+        let (surface, _) = run.folder.read_frame(frame.frame).ok()?;
+        let top =
+            |inside: &dyn Fn(f64) -> bool| largest(surface.positions.iter().filter(|at| inside(at.x)).map(|at| at.y));
+        // The middle of the meniscus and of the bath: liquid climbs at the walls.
+        let column = top(&|x: f64| x.abs() < 0.2 * half_gap)?;
+        let level = top(&|x: f64| x.abs() > bath[0] && x.abs() < bath[1])?;
+        Some(1e3 * (column - level))
+    };
+    let rises: Option<Vec<f64>> = late.iter().map(rise).collect();
+    let rises = rises.filter(|rises| !rises.is_empty())?;
+    Some(rises.iter().sum::<f64>() / rises.len() as f64)
 }
 
 /// Lowest place at which a drop leaves the solids, in mm.

@@ -90,10 +90,17 @@ fn figure_section(html: &mut String, figure: &Figure, record: &FigureRecord) {
     let _ = writeln!(
         html,
         "<dl><dt>stated by the paper</dt><dd>{}</dd><dt>chosen here</dt><dd>{}</dd>\
-         <dt>settings</dt><dd>{settings}</dd><dt>cost</dt><dd>{seconds:.0} CPU s of simulation</dd></dl>\n</section>",
+         <dt>settings</dt><dd>{settings}{}</dd><dt>cost</dt><dd>{seconds:.0} CPU s of simulation</dd></dl>\n</section>",
         xml::text(figure.stated),
-        xml::text(figure.chosen)
+        xml::text(figure.chosen),
+        xml::text(&overrides(figure))
     );
+}
+
+/// In which keys the panels differ from their scenes; empty if they do not.
+fn overrides(figure: &Figure) -> String {
+    let with_sets = figure.panels.iter().filter(|panel| !panel.sets.is_empty());
+    with_sets.map(|panel| format!("; {}: {}", panel.name, panel.sets.join(", "))).collect()
 }
 
 fn strip(html: &mut String, figure: &Figure, panel: &PanelRecord) {
@@ -165,6 +172,17 @@ mod tests {
     fn numbers_have_three_significant_digits() {
         let texts = [1.0, 0.123_456, 1234.5, 0.0, -2.5, 9.999].map(number);
         assert_eq!(texts, ["1", "0.123", "1234", "0", "-2.5", "10"]);
+    }
+
+    #[test]
+    fn the_page_names_the_keys_in_which_a_panel_differs_from_its_scene() {
+        let bar = crate::catalog::find("bar").unwrap();
+        assert_eq!(
+            overrides(bar),
+            "; local: fidelity=\"paper\", surface.volume_correction=\"local\"; \
+             global: fidelity=\"paper\", surface.volume_correction=\"global\""
+        );
+        assert_eq!(overrides(crate::catalog::find("pipe").unwrap()), "");
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use super::Bound::{AtLeast, AtMost, Between};
 use super::{Check, Figure, Panel, Paper};
-use crate::measures::{
-    capillary_rise, detachments, final_speed, largest_angle_error, largest_elongation, largest_spread, longest_on,
-};
+use crate::measures::{capillary_rise, detachments, final_speed, largest_angle_error, largest_spread, longest_on};
+use crate::wall_measures::{followed_way, longest_hang, longest_rivulet};
 
 const PAPER_FIDELITY: &[&str] = &["fidelity=\"paper\""];
 const PAPER: Paper = Paper::Wang2005;
+/// Height a millimeter above the lower edge of the panes, in m.
+const PANE_EDGE: f64 = -31e-3;
 
 pub const FIGURES: &[Figure] = &[
     Figure {
@@ -16,21 +17,31 @@ pub const FIGURES: &[Figure] = &[
         number: "figures 1 and 12",
         shows: "Water drips onto a bunny, runs down in long rivulets, gathers at an ear, hangs and falls off.",
         stated: "contact angles 90° advancing and 60° receding; drops fall from about 0.1 m",
-        chosen: "height of the bunny, size and place of the drips, slow drips instead of a fall of 0.1 m",
-        shortfall: Some("At reduced settings: 80 ms are too short for a drop to gather at the ear and to let go."),
+        chosen: "bunny of 50 mm, drops of 1.7 mm radius every 16 ms onto its back and every 90 ms onto an ear; cells of \
+                 0.6 mm",
+        shortfall: Some(
+            "On the back, drops join into slugs of about 95 µL that run off one after another before they are eight \
+             widths long. The scene runs for a second, this run for half of it.",
+        ),
         panels: &[Panel {
             name: "physical",
             scene: "bunny",
-            sets: &[],
-            quick: &["resolution.cell=\"0.6 mm\"", "time.duration=\"80 ms\""],
-            strip: 4,
+            sets: &["time.duration=\"500 ms\""],
+            quick: &["time.duration=\"80 ms\""],
+            strip: 5,
         }],
         checks: &[
             Check {
-                measure: "longest drop, length over width",
+                measure: "longest rivulet, length over width",
                 panel: 0,
-                value: |runs| largest_elongation(&runs[0]),
+                value: |runs| longest_rivulet(&runs[0]),
                 bound: AtLeast(8.0),
+            },
+            Check {
+                measure: "longest time that a drop hangs before it falls, s",
+                panel: 0,
+                value: |runs| longest_hang(&runs[0]),
+                bound: AtLeast(0.2),
             },
             Check { measure: "drops that detach", panel: 0, value: |runs| detachments(&runs[0]), bound: AtLeast(1.0) },
         ],
@@ -41,8 +52,13 @@ pub const FIGURES: &[Figure] = &[
         number: "figure 6",
         shows: "A thin tube draws up a column of water; the bath bends up at its walls.",
         stated: "two-dimensional, hydrophilic walls",
-        chosen: "contact angle 30°, gap 1.5 mm: Jurin's height between plates is 2γ cos θ/(ρ g d) = 8.6 mm",
-        shortfall: Some("The run ends while the column still swings about its height."),
+        chosen: "contact angle 30°, gap 1.5 mm: Jurin's height between plates is 2γ cos θ/(ρ g d) = 8.6 mm. The lowest \
+                 point of its meniscus is 0.13 mm lower, and the bath stands 0.67 mm high in the middle between its \
+                 walls, so that 7.8 mm are expected between the two; the bounds are 10 % of it",
+        shortfall: Some(
+            "With the paper's operators the column comes to rest too high, with currents at its contact lines. Shorter \
+             steps (0.6) change little; the cause is not known.",
+        ),
         panels: &[
             Panel {
                 name: "physical",
@@ -61,16 +77,16 @@ pub const FIGURES: &[Figure] = &[
         ],
         checks: &[
             Check {
-                measure: "rise above the bath, mm",
+                measure: "rise above the bath, mean of the last 360 ms, mm",
                 panel: 0,
-                value: |runs| capillary_rise(&runs[0], 0.75e-3, [4e-3, 9e-3]),
-                bound: Between(7.7, 9.5),
+                value: |runs| capillary_rise(&runs[0], 0.75e-3, [6e-3, 7.5e-3]),
+                bound: Between(7.0, 8.6),
             },
             Check {
-                measure: "rise above the bath, mm",
+                measure: "rise above the bath, mean of the last 360 ms, mm",
                 panel: 1,
-                value: |runs| capillary_rise(&runs[1], 0.75e-3, [4e-3, 9e-3]),
-                bound: Between(7.7, 9.5),
+                value: |runs| capillary_rise(&runs[1], 0.75e-3, [6e-3, 7.5e-3]),
+                bound: Between(7.0, 8.6),
             },
             Check {
                 measure: "largest speed at the end, mm/s",
@@ -88,9 +104,8 @@ pub const FIGURES: &[Figure] = &[
         stated: "five contact angles",
         chosen: "40°, 65°, 90°, 115° and 140°; 4.2 µL",
         shortfall: Some(
-            "Spray that has not rejoined counts as drops, and the measure needs five. The five large ones have 40.0°, \
-             65.1°, 90.0°, 114.9° and 140.5° in physical mode, and 46.5°, 65.5°, 90.0°, 114.4° and 140.1° \
-             with the paper's operators.",
+            "With the paper's operators, spray that has not rejoined counts as drops, and the measure needs five. The five \
+             large ones have 43.8°, 65.8°, 90.0°, 114.1° and 139.9°.",
         ),
         panels: &[
             Panel {
@@ -130,15 +145,50 @@ pub const FIGURES: &[Figure] = &[
         shows: "The same drops on three upright panes: short trails on the left, long ones in the middle (low receding \
                 angle), and drops that follow earlier paths on the right (wetting history).",
         stated: "90°/60° left; 90°/30° with a bounded receding tension in the middle; 90°/60°, and 60° where wet, right",
-        chosen: "size of the panes and drops, the bound of 10 mN/m",
-        shortfall: None,
-        panels: &[Panel { name: "physical", scene: "panes", sets: &[], quick: &["time.duration=\"50 ms\""], strip: 4 }],
-        checks: &[Check {
-            measure: "longest drop on the middle pane over that on the left",
-            panel: 0,
-            value: |runs| Some(longest_on(&runs[0], "middle")? / longest_on(&runs[0], "left")?),
-            bound: AtLeast(1.5),
-        }],
+        chosen: "size of the panes and drops, the bound of 2 mN/m; drop 2 starts 3.2 mm beside the path of drop 1, 0.6 \
+                 of its width; cells of 0.5 mm",
+        shortfall: Some(
+            "The tail of a drop on the middle pane is thinner than the cells, and becomes 1.48 times as long as that on \
+             the left one. The scene runs for a second, this run until drops 1 and 2 have left.",
+        ),
+        panels: &[
+            Panel {
+                name: "physical",
+                scene: "panes",
+                sets: &["time.duration=\"260 ms\""],
+                quick: &["time.duration=\"50 ms\""],
+                strip: 4,
+            },
+            Panel {
+                name: "the right pane without memory",
+                scene: "panes",
+                sets: &["materials.marble.wet_advancing=\"90 deg\"", "time.duration=\"260 ms\""],
+                quick: &["time.duration=\"50 ms\""],
+                strip: 4,
+            },
+        ],
+        checks: &[
+            Check {
+                measure: "longest drop on the middle pane over that on the left",
+                panel: 0,
+                value: |runs| {
+                    Some(longest_on(&runs[0], "middle", PANE_EDGE)? / longest_on(&runs[0], "left", PANE_EDGE)?)
+                },
+                bound: AtLeast(1.5),
+            },
+            Check {
+                measure: "way of drop 2 within half its width of drop 1's path, mm",
+                panel: 0,
+                value: |runs| followed_way(&runs[0], 1, 2),
+                bound: AtLeast(10.0),
+            },
+            Check {
+                measure: "the same without memory, mm",
+                panel: 1,
+                value: |runs| followed_way(&runs[1], 1, 2),
+                bound: AtMost(10.0),
+            },
+        ],
     },
     Figure {
         name: "leaf",
@@ -146,14 +196,14 @@ pub const FIGURES: &[Figure] = &[
         number: "figures 10 and 12",
         shows: "A drop hits a leaf, flattens, beads up and merges; drops run to the fold and form long rivulets.",
         stated: "two planes at 120°, axis tilted by 15°, hydrophobic",
-        chosen: "contact angles 120°/110°, drops of 1.7 mm radius at 0.3 m/s",
-        shortfall: Some("At reduced settings: the run ends before an impact is complete."),
+        chosen: "contact angles 110°/90°, drops of 1.7 and 2 mm radius from about 0.1 m, cells of 0.5 mm",
+        shortfall: None,
         panels: &[Panel {
             name: "physical",
             scene: "leaf",
-            sets: &[],
-            quick: &["resolution.cell=\"0.5 mm\"", "time.duration=\"120 ms\""],
-            strip: 4,
+            sets: &["time.duration=\"450 ms\""],
+            quick: &["resolution.cell=\"0.6 mm\"", "time.duration=\"120 ms\""],
+            strip: 5,
         }],
         checks: &[
             Check {
@@ -163,9 +213,9 @@ pub const FIGURES: &[Figure] = &[
                 bound: AtLeast(1.8),
             },
             Check {
-                measure: "longest drop, length over width",
+                measure: "longest rivulet, length over width",
                 panel: 0,
-                value: |runs| largest_elongation(&runs[0]),
+                value: |runs| longest_rivulet(&runs[0]),
                 bound: AtLeast(8.0),
             },
         ],

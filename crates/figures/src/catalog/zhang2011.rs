@@ -265,8 +265,9 @@ pub const FIGURES: &[Figure] = &[
         stated: "least contact angle 40°, 10 frames per second",
         chosen: "the figurine, sizes and places of the drops; γ = 0.2",
         shortfall: Some(
-            "In physical mode, drops that are fed under the arms run along them to the body before they are \
-             heavy enough to fall: one detaches within 1.6 s.",
+            "Fed with 60 and 90 µL/s under its arms for 1.6 s, as in these pictures, drops run along the arms to the \
+             body, and one detaches. Fed with 180 µL/s at its hands, as in the scene, three of 84 to 99 µL detach \
+             within 1.6 s.",
         ),
         panels: &[figurine("paper", &["fidelity=\"paper\""]), figurine("physical", &[])],
         checks: &[

@@ -60,10 +60,10 @@ fn table(
 ) -> Result<(), CaseError> {
     for (row, &cuts) in CUTS.iter().enumerate() {
         for (column, &count) in numbers.iter().enumerate() {
-            let before = context.wall_seconds();
+            let before = context.cpu_seconds();
             let polygons = cross(context, cuts, count, with_shapes)?;
             let name = format!("{polygons} polygons, {count} droplets (paper: {} s)", paper(row, column));
-            context.figure(name, context.wall_seconds() - before, "s");
+            context.figure(name, context.cpu_seconds() - before, "CPU s");
         }
     }
     Ok(())
