@@ -251,8 +251,8 @@ fn on_vertical_pane(microliters: f64, static_speed: f64, times: [f64; 2]) -> [[f
 
 /// At the least and the largest speed below which a front counts as static. The drop swings when
 /// gravity sets in, and its front advances by less than half a cell; from then on it stays within a
-/// fortieth of a cell in 0.2 s. 30 µL are more than the pane retains, and slide. The validation case
-/// `static-front-paper` runs for 0.5 s, and at a third speed.
+/// fortieth of a cell in 0.2 s. 30 µL are more than the pane retains, and slide. The validation
+/// case `static-front-paper` runs for 0.5 s, and at a third speed.
 #[test]
 fn the_papers_static_front_holds_a_drop_on_a_vertical_pane() {
     for static_speed in [1.0, 50.0] {
