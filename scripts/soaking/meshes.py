@@ -106,6 +106,25 @@ def ply_text(mesh):
     return "\n".join(lines + [f"3 {a} {b} {c}" for a, b, c in triangles]) + "\n"
 
 
+def read_text_mesh(path):
+    """Positions and triangles of a mesh file as the writers here write them; of an STL file every corner is a vertex."""
+    suffix = path.suffix[1:]
+    words = [line.split() for line in path.read_text().splitlines()]
+    if suffix == "obj":
+        faces = [line[1:] for line in words if line[:1] == ["f"]]
+        positions = [[float(x) for x in line[1:4]] for line in words if line[:1] == ["v"]]
+        return positions, [tuple(int(corner.split("/")[0]) - 1 for corner in face) for face in faces]
+    if suffix == "stl":
+        positions = [[float(x) for x in line[1:4]] for line in words if line[:1] == ["vertex"]]
+        return positions, [(i, i + 1, i + 2) for i in range(0, len(positions), 3)]
+    if suffix == "ply" and words[1][:2] == ["format", "ascii"]:
+        vertices = next(int(line[2]) for line in words if line[:2] == ["element", "vertex"])
+        body = words[words.index(["end_header"]) + 1 :]
+        positions = [[float(x) for x in line[:3]] for line in body[:vertices]]
+        return positions, [tuple(int(i) for i in line[1:4]) for line in body[vertices:]]
+    raise ValueError(f"{path}: not read by the checker")
+
+
 MESH_WRITERS = {"obj": obj_text, "stl": stl_text, "ply": ply_text}
 
 

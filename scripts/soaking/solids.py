@@ -2,6 +2,7 @@
 
 import math
 
+from .motion import key_weights, mixed
 from .text import si
 
 
@@ -73,7 +74,7 @@ def leaf_distance(across, up, half_angle):
 
 
 class Solid:
-    """One entry of `solids`, as a distance at any time; `mesh` (a `ClosedMesh` in the rest pose) for mesh files."""
+    """One entry of `solids`, as a distance at any time; `mesh` (in the rest pose, see `meshes`) for mesh files."""
 
     def __init__(self, entry, mesh=None):
         self.entry, self.mesh = entry, mesh
@@ -81,8 +82,7 @@ class Solid:
         self.shape = entry.get("shape", "plane")
         get = lambda key, default: si(entry[key]) if key in entry else default
         zero = [0.0, 0.0, 0.0]
-        # A cubic motion and a deforming mesh are not followed here.
-        self.followed = entry.get("interpolation", "linear") == "linear" and not entry.get("deform")
+        self.smooth = entry.get("interpolation", "linear") == "smooth"
         self.turn, self.shift = rotation_xyz(get("rotate", zero)), get("move", zero)
         self.keys = [
             (si(key["at"]), si(key["move"]) if "move" in key else zero, si(key["rotate"]) if "rotate" in key else zero)
@@ -128,16 +128,9 @@ class Solid:
         """Rotation about the origin and its position at `time`."""
         if not self.keys:
             return None, self.origin
-        keys = self.keys
-        before = [key for key in keys if key[0] <= time]
-        after = [key for key in keys if key[0] > time]
-        if not before or not after:
-            key = before[-1] if before else after[0]
-            return rotation_xyz(key[2]), add(self.origin, key[1])
-        (t0, m0, r0), (t1, m1, r1) = before[-1], after[0]
-        part = (time - t0) / (t1 - t0)
-        mix = lambda a, b: [x + (y - x) * part for x, y in zip(a, b)]
-        return rotation_xyz(mix(r0, r1)), add(self.origin, mix(m0, m1))
+        weights = key_weights([key[0] for key in self.keys], time, self.smooth)
+        move, turn = (mixed(weights, [key[part] for key in self.keys]) for part in (1, 2))
+        return rotation_xyz(turn), add(self.origin, move)
 
     def to_rest(self, point, time):
         """A point of the world as an offset from the origin in the rest pose."""
@@ -151,7 +144,7 @@ class Solid:
         if self.local:
             return self.local(apply_transposed(self.turn, offset))
         if self.mesh:
-            return self.mesh.distance(add(offset, self.origin))
+            return self.mesh.at(time).distance(add(offset, self.origin))
         return math.inf
 
     def covers(self, point, time, margin):
@@ -174,9 +167,15 @@ class Solid:
 
     def speed(self):
         """Largest speed of its motion at 20 mm from its origin."""
-        fastest = 0.0
-        for (t0, m0, r0), (t1, m1, r1) in zip(self.keys, self.keys[1:]):
-            fastest = max(fastest, (length(sub(m1, m0)) + 0.02 * length(sub(r1, r0))) / (t1 - t0))
+        fastest, times = 0.0, [key[0] for key in self.keys]
+        parts = 16 if self.smooth else 1
+        for start, end in zip(times, times[1:]):
+            step = (end - start) / parts
+            for part in range(parts):
+                # The later end of a segment belongs to it also where another begins.
+                ends = [key_weights(times, start + (part + i * (1 - 1e-9)) * step, self.smooth) for i in (0, 1)]
+                (m0, r0), (m1, r1) = ([mixed(w, [key[i] for key in self.keys]) for i in (1, 2)] for w in ends)
+                fastest = max(fastest, (length(sub(m1, m0)) + 0.02 * length(sub(r1, r0))) / step)
         return fastest
 
 
@@ -210,6 +209,10 @@ class ClosedMesh:
         self.low = [min(p[axis] for p in positions) for axis in range(3)]
         self.high = [max(p[axis] for p in positions) for axis in range(3)]
 
+    def at(self, time):
+        """The mesh at a time."""
+        return self
+
     def distance(self, p):
         """Signed distance inside the mesh, infinite outside: only depths are asked for."""
         if not all(low < x < high for low, x, high in zip(self.low, p, self.high)):
@@ -219,3 +222,20 @@ class ClosedMesh:
         if abs(winding) < 0.5:
             return math.inf
         return -min(triangle_distance(p, *triangle) for triangle in corners)
+
+
+class DeformingMesh:
+    """A closed mesh whose vertices move on cubic curves between samples, in the rest pose."""
+
+    def __init__(self, times, samples, triangles):
+        self.times, self.samples, self.triangles = times, samples, triangles
+        self.time, self.now = None, None
+
+    def at(self, time):
+        """The mesh at a time."""
+        if time != self.time:
+            weights = key_weights(self.times, time, smooth=True)
+            count = len(self.samples[0])
+            positions = [mixed(weights, [sample[vertex] for sample in self.samples]) for vertex in range(count)]
+            self.time, self.now = time, ClosedMesh(positions, self.triangles)
+        return self.now

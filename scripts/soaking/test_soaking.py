@@ -12,7 +12,7 @@ import tempfile
 import tomllib
 import unittest
 
-from soaking import meshes, solids, text
+from soaking import meshes, motion, solids, text
 from soaking.invariants import INVARIANTS, Violation, check_run, excused, notices
 from soaking.known import parse_known
 from soaking.runs import digest
@@ -66,6 +66,7 @@ class Folder:
         self.measures = [measure(frame, [drop()]) for frame in range(3)]
         self.surfaces = [surface({1: CUBE}) for _ in range(3)]
         self.info = {"status": "done", "frames": 3, "steps": {"count": 10}, "stages": {"all": {"cpu_seconds": 1.0}}}
+        self.files = {}
 
     def found(self, stderr=""):
         """Names of the violated invariants, and of the excused ones."""
@@ -74,6 +75,8 @@ class Folder:
             (root / "frames").mkdir()
             (root / "scene.toml").write_text(text.scene_text(self.scene))
             (root / "run.json").write_text(json.dumps(self.info))
+            for name, data in self.files.items():
+                (root / name).write_text(data)
             (root / "measure.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in self.measures))
             for frame, data in enumerate(self.surfaces):
                 if data is not None:
@@ -111,6 +114,11 @@ class InvariantTests(unittest.TestCase):
         self.folder.measures[2]["time"] = 0.012
         self.expect("body-fine")
 
+    def test_a_grid_that_differs_from_the_balance_is_caught(self):
+        self.folder.info["steps"]["stages"] = {"drops.difference_in_frames": 2e-3}
+        self.expect("grid")
+        self.assertEqual(self.folder.found("drop 1 on the grid has 1 uL, in the volume balance 2 uL")[1], {"grid"})
+
     def test_a_drop_without_a_surface_is_caught(self):
         self.folder.measures = [measure(frame, [drop(1), drop(2, 1e-9)]) for frame in range(3)]
         self.expect("body", "drop-body")
@@ -136,6 +144,27 @@ class InvariantTests(unittest.TestCase):
     def test_a_drop_inside_a_moving_solid_is_caught(self):
         self.folder.scene["solids"][0]["motion"] = [{"at": "0 ms"}, {"at": "2 ms", "move": "0 5 0 mm"}]
         self.expect("inside-solid")
+
+    def test_a_drop_inside_a_smoothly_moving_solid_is_caught(self):
+        # At 1 ms the floor is 4.63 mm up; with linear motion 4.25 mm, within tolerance of the drop's lower side at 4 mm.
+        keys = [{"at": "0 ms"}, {"at": "0.8 ms", "move": "0 4.5 0 mm"}, {"at": "2 ms", "move": "0 3 0 mm"}]
+        self.folder.scene["solids"][0]["motion"] = keys
+        self.expect()
+        self.folder.scene["solids"][0]["interpolation"] = "smooth"
+        self.expect("inside-solid")
+
+    def test_a_drop_inside_a_deforming_mesh_is_caught(self):
+        flat, tall = (meshes.box([-3e-3, 0.0, -3e-3], [3e-3, top, 3e-3]) for top in (1e-3, 8e-3))
+        for suffix, write in meshes.MESH_WRITERS.items():
+            self.folder = Folder()
+            self.folder.files = {f"{name}.{suffix}": write(mesh) for name, mesh in (("flat", flat), ("tall", tall))}
+            mesh = {"name": "m", "shape": "mesh", "file": f"flat.{suffix}", "scale": 1.0, "move": "0 -4.5 0 mm"}
+            mesh["deform"] = [{"at": "0 ms", "file": f"flat.{suffix}"}, {"at": "2 ms", "file": f"tall.{suffix}"}]
+            self.folder.scene["solids"] = [mesh]
+            # Its top rises by 7 mm, to 0.5 mm below the cube, then to 1 mm above its lower side.
+            self.expect()
+            mesh["move"] = "0 -3 0 mm"
+            self.expect("inside-solid")
 
     def test_a_value_that_is_not_finite_is_caught(self):
         broken = ([[math.nan, 0, 0], *CUBE[0][1:]], CUBE[1])
@@ -254,6 +283,22 @@ class SolidTests(unittest.TestCase):
         mesh = solids.ClosedMesh(*meshes.box([-1, -2, -3], [1, 2, 3]))
         self.assertAlmostEqual(mesh.distance([0.2, 0.1, 0.3]), -0.8)
         self.assertEqual(mesh.distance([1.5, 0, 0]), math.inf)
+
+    def test_smooth_motion_follows_what_was_sampled(self):
+        for spacing in (0.1, 0.05):
+            # The error of cubic interpolation with exact rates, and a fifth for those of the rates.
+            bound = 1.2 * (3 * spacing) ** 4 / 384
+            times = [spacing * key for key in range(round(1.2 / spacing) + 1)]
+            values = [[math.sin(3 * t), 0, 0] for t in times]
+            at = [0.4 + 0.013 * i for i in range(30)]
+            found = [motion.mixed(motion.key_weights(times, t, True), values)[0] for t in at]
+            self.assertLess(max(abs(x - math.sin(3 * t)) for x, t in zip(found, at)), bound)
+        for times in ([0, 1], [0, 1, 3], [0, 2, 3, 7], [0, 1, 2, 3, 4]):
+            weights = motion.key_weights(times, 0.7 * times[-1], True)
+            self.assertAlmostEqual(sum(weights.values()), 1.0)
+            self.assertAlmostEqual(sum(w * times[key] for key, w in weights.items()), 0.7 * times[-1])
+        self.assertEqual(motion.key_weights([1, 2], 0.5, True), {0: 1.0})
+        self.assertEqual(motion.key_weights([1, 2], 2.0, True), {1: 1.0})
 
     def test_motion_is_linear_between_keys(self):
         entry = {"shape": "plane", "rotate": "0 0 90 deg",

@@ -31,6 +31,7 @@ use crate::extrapolation::sample as velocity_at;
 use crate::grid::{CENTER, Grid, cubic, linear, local_center, smooth_gradient};
 use crate::level_set_advection::LIFT;
 use crate::line_state::LineState;
+use crate::mirrors::MirrorScratch;
 use crate::moving_line::MovingLine;
 use crate::redistance::PHI_MAX;
 use crate::scratch::Scratch;
@@ -281,7 +282,8 @@ fn wall_curvature_term(
 /// pinned.
 pub fn impose_contact_angle(state: &mut State, scratch: &mut Scratch, law: &impl AngleLaw) {
     let State { grid, solids, phi, line, velocity, .. } = state;
-    extend_moving(&Extension { grid, solids, law, velocity: Some(velocity) }, phi, line, &mut scratch.field);
+    let Scratch { field, mirrors, .. } = scratch;
+    extend_moving(&Extension { grid, solids, law, velocity: Some(velocity) }, phi, line, field, mirrors);
 }
 
 /// One pass of the extension for liquid at rest; `scratch` holds what is being written.
@@ -294,7 +296,7 @@ pub fn extend_into_solids(
     line: &mut Field<LineState>,
     scratch: &mut Field<f64>,
 ) {
-    extend_moving(&Extension { grid, solids, law, velocity: None }, phi, line, scratch);
+    extend_moving(&Extension { grid, solids, law, velocity: None }, phi, line, scratch, &mut MirrorScratch::default());
 }
 
 /// What the extension reads besides φ.
@@ -312,6 +314,7 @@ fn extend_moving<L: AngleLaw>(
     phi: &mut Field<f64>,
     line: &mut Field<LineState>,
     scratch: &mut Field<f64>,
+    mirrors: &mut MirrorScratch,
 ) {
     let Extension { grid, solids, .. } = *extension;
     let (tiles, before) = (&grid.tiles, &*phi);
@@ -330,8 +333,8 @@ fn extend_moving<L: AngleLaw>(
         phi.copy_from_slice(after.tile(slot));
     });
     if !solids.mirrors.is_empty() {
-        solids.mirrors.reflect_phi(tiles, phi);
-        solids.mirrors.reflect_line(tiles, line);
+        solids.mirrors.reflect_phi(tiles, phi, mirrors);
+        solids.mirrors.reflect_line(tiles, line, mirrors);
     }
 }
 

@@ -20,6 +20,27 @@ const EXPOSED: f64 = 0.02;
 /// Distances at which a way out is looked for, in cells.
 const DISTANCES: [f64; 4] = [1.0, 2.0, 4.0, SOLID_BAND];
 
+/// Signed distances from a point to the scene's solids.
+#[derive(Clone, Copy, Debug)]
+pub struct SolidDistances {
+    /// The nearest solid, the first of equally near ones.
+    pub nearest: Option<usize>,
+    /// The two least distances, infinite where there are fewer solids, in m.
+    pub least: [f64; 2],
+}
+
+impl SolidDistances {
+    fn add(mut self, distance: f64, index: impl FnOnce() -> Option<usize>) -> Self {
+        let [least, second] = self.least;
+        if distance < least {
+            (self.least, self.nearest) = ([distance, least], index());
+        } else {
+            self.least[1] = second.min(distance);
+        }
+        self
+    }
+}
+
 /// A point of a wall.
 struct Foot {
     point: DVec3,
@@ -30,7 +51,12 @@ impl Boundaries<'_> {
     /// Signed distance to the surface of all walls together, without mirrors, in m; `h` is the side
     /// of a cell (in m).
     pub fn union_distance(&self, point: DVec3, h: f64) -> f64 {
-        let [nearest, second] = self.two_least_distances(point);
+        self.union_distance_from(&self.solid_distances(point), point, h)
+    }
+
+    /// The same, from the distances to the solids.
+    pub fn union_distance_from(&self, solids: &SolidDistances, point: DVec3, h: f64) -> f64 {
+        let [nearest, second] = self.with_sides(*solids, point).least;
         let is_alone = second > -nearest + 2.0 * EXPOSED * h;
         if nearest > EXPOSED * h || nearest < -SOLID_BAND * h || is_alone || self.is_beyond_side(point) {
             return nearest;
@@ -46,13 +72,22 @@ impl Boundaries<'_> {
         self.sides.iter().any(|side| !side.symmetry && side.normal.dot(point) < side.offset)
     }
 
+    /// Signed distances to the solids.
+    pub fn solid_distances(&self, point: DVec3) -> SolidDistances {
+        let none = SolidDistances { nearest: None, least: [f64::INFINITY; 2] };
+        let distances = self.world.solids().iter().map(|solid| solid.signed_distance(point)).enumerate();
+        distances.fold(none, |found, (index, distance)| found.add(distance, || Some(index)))
+    }
+
+    /// Adds the sides of the domain, without mirrors.
+    fn with_sides(&self, solids: SolidDistances, point: DVec3) -> SolidDistances {
+        let sides = self.sides.iter().filter(|side| !side.symmetry).map(|side| side.normal.dot(point) - side.offset);
+        sides.fold(solids, |found, distance| found.add(distance, || None))
+    }
+
     /// The two least signed distances to walls, in m.
     fn two_least_distances(&self, point: DVec3) -> [f64; 2] {
-        let solids = self.world.solids().iter().map(|solid| solid.signed_distance(point));
-        let sides = self.sides.iter().filter(|side| !side.symmetry).map(|side| side.normal.dot(point) - side.offset);
-        solids.chain(sides).fold([f64::INFINITY; 2], |[least, second], distance| {
-            if distance < least { [distance, least] } else { [least, second.min(distance)] }
-        })
+        self.with_sides(self.solid_distances(point), point).least
     }
 
     /// The nearest point of a wall.

@@ -29,6 +29,7 @@ use sessile_model::StageReports;
 use crate::faces::{FaceFlags, IN_SOLID, WET};
 use crate::fluid::StepContext;
 use crate::grid::{FACES, linear, local_center};
+use crate::mirrors::MirrorScratch;
 use crate::parameters::Parameters;
 use crate::projection::WallVelocity;
 use crate::scratch::Scratch;
@@ -123,41 +124,42 @@ pub fn extrapolate_velocity<L>(
     step: &StepContext<'_, L>,
 ) -> ExtrapolationReport {
     let State { grid, sides, solids, phi, velocity, .. } = state;
-    let Scratch { face_flags, extrapolation, divergence_correction, .. } = scratch;
+    let Scratch { face_flags, extrapolation, divergence_correction, mirrors, .. } = scratch;
     let geometry = LiquidGeometry { tiles: &grid.tiles, solids, phi, slip: params.slip / grid.h };
     let speeds = params.numerics.divergence_correction_speeds;
     let walls = WallMotion::new(step.world, sides, grid);
     let at_cell = |wall: &Wall, cell: CellIndex, axis: usize| walls.at_cell(wall, cell, axis);
     let most = params.numerics.prescribed_speed_limit * grid.h / step.dt;
-    solids.mirrors.reflect_velocity(&grid.tiles, velocity);
-    let hidden = reflect_flags(&geometry, face_flags);
+    solids.mirrors.reflect_velocity(&grid.tiles, velocity, mirrors);
+    reflect_flags(&geometry, face_flags, mirrors);
     let unreached = extrapolation.fill_air(&geometry, most, &at_cell, velocity, face_flags);
-    for (flags, hidden) in face_flags.iter_mut().zip(hidden) {
-        hidden.into_iter().for_each(|(face, flag)| flags.values_mut()[face] = flag);
+    if !solids.mirrors.is_empty() {
+        face_flags.iter_mut().enumerate().for_each(|(axis, flags)| mirrors.restore_flags(axis, flags));
     }
     divergence_correction.apply(&geometry, face_flags, step.dt / grid.h, speeds, &at_cell, velocity);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
     extrapolation.fill_walls(&geometry, face_flags, &wall_velocity, velocity);
+    solids.mirrors.reflect_velocity(&grid.tiles, velocity, mirrors);
     ExtrapolationReport { unreached }
 }
 
 /// Gives the faces in and beyond symmetry planes the flags that they would have in the whole, so
-/// that faces before them are filled in its order; returns their own by component.
-fn reflect_flags(geometry: &LiquidGeometry<'_>, flags: &mut FaceFlags) -> [Vec<(CellIndex, u8)>; 3] {
+/// that faces before them are filled in its order; `scratch` keeps their own.
+fn reflect_flags(geometry: &LiquidGeometry<'_>, flags: &mut FaceFlags, scratch: &mut MirrorScratch) {
     let LiquidGeometry { tiles, solids, phi, .. } = geometry;
     let walls = solids.wall_distance().values();
     if solids.mirrors.is_empty() {
-        return Default::default();
+        return;
     }
-    std::array::from_fn(|axis| {
+    for (axis, flags) in flags.iter_mut().enumerate() {
         let in_mirror = |face: CellIndex| {
             let low = tiles.next(face, axis, -1).unwrap_or(face);
             let wet = phi.values()[face] < 0.0 || phi.values()[low] < 0.0;
             let buried = walls[face] + walls[low] <= 0.0;
             u8::from(wet && !buried) * WET + u8::from(buried) * IN_SOLID
         };
-        solids.mirrors.reflect_flags(tiles, axis, in_mirror, &mut flags[axis])
-    })
+        solids.mirrors.reflect_flags(tiles, axis, in_mirror, flags, scratch);
+    }
 }
 
 impl Extrapolation {
@@ -223,7 +225,6 @@ impl Extrapolation {
             }
         });
         write_found(lists, velocity);
-        solids.mirrors.reflect_velocity(tiles, velocity);
     }
 }
 

@@ -124,7 +124,7 @@ impl Fluid {
         }
         apply_settling_drag(state, params.drag, step.dt);
         timer.enter("extrapolation");
-        state.solids.mirrors.reflect_velocity(&state.grid.tiles, &mut state.velocity);
+        state.solids.mirrors.reflect_velocity(&state.grid.tiles, &mut state.velocity, &mut scratch.mirrors);
         damp_parasitic_currents(state, scratch, params);
         extrapolate_velocity(state, scratch, params, step).record(stages);
         limit_speed(state, params, step).record(stages);

@@ -38,6 +38,19 @@ struct Mirror {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mirrors(Vec<Mirror>);
 
+/// Values found for cells in and beyond mirrors, by tile.
+type Found<T> = Vec<Vec<(CellIndex, T)>>;
+
+/// Memory of the reflections, kept from step to step.
+#[derive(Debug, Default)]
+pub struct MirrorScratch {
+    numbers: Found<f64>,
+    lines: Found<LineState>,
+    flags: Found<Option<u8>>,
+    /// Own flags of the faces that have those of the whole, by component.
+    hidden: [Vec<(CellIndex, u8)>; 3],
+}
+
 /// The image of a point beyond a mirror.
 struct Image {
     at: DVec3,
@@ -107,26 +120,26 @@ impl Mirrors {
     }
 
     /// Writes φ beyond the mirrors.
-    pub fn reflect_phi(&self, tiles: &Tiles, phi: &mut Field<f64>) {
+    pub fn reflect_phi(&self, tiles: &Tiles, phi: &mut Field<f64>, scratch: &mut MirrorScratch) {
         let before = &*phi;
-        let found = self.images(tiles, CENTER, |image| {
+        let found = self.images(tiles, CENTER, &mut scratch.numbers, |image| {
             sample(tiles, image.at, CENTER, before, |slot, at| cubic(tiles, before, slot, at, CENTER))
         });
-        found.into_iter().for_each(|(index, value)| phi.values_mut()[index] = value);
+        write(found, phi);
     }
 
     /// Writes what the contact line may do beyond the mirrors.
-    pub fn reflect_line(&self, tiles: &Tiles, line: &mut Field<LineState>) {
+    pub fn reflect_line(&self, tiles: &Tiles, line: &mut Field<LineState>, scratch: &mut MirrorScratch) {
         let before = &*line;
-        let found = self.images(tiles, CENTER, |image| before.get(tiles.find(cell_of(image.at))));
-        found.into_iter().for_each(|(index, state)| line.values_mut()[index] = state);
+        let found = self.images(tiles, CENTER, &mut scratch.lines, |image| before.get(tiles.find(cell_of(image.at))));
+        write(found, line);
     }
 
     /// Writes the velocity in and beyond the mirrors.
-    pub fn reflect_velocity(&self, tiles: &Tiles, velocity: &mut [Field<f64>; 3]) {
+    pub fn reflect_velocity(&self, tiles: &Tiles, velocity: &mut [Field<f64>; 3], scratch: &mut MirrorScratch) {
         for (axis, component) in velocity.iter_mut().enumerate().take(tiles.dims()) {
             let before = &*component;
-            let found = self.images(tiles, FACES[axis], |image| {
+            let found = self.images(tiles, FACES[axis], &mut scratch.numbers, |image| {
                 if image.signs[axis] == 0.0 {
                     return 0.0;
                 }
@@ -135,55 +148,80 @@ impl Mirrors {
                 });
                 image.signs[axis] * value
             });
-            found.into_iter().for_each(|(index, value)| component.values_mut()[index] = value);
+            write(found, component);
         }
     }
 
     /// Gives the faces of component `axis` in and beyond the mirrors the flags of the whole: those
-    /// of their images, and in a mirror `own`. Returns what they were.
+    /// of their images, and in a mirror `own`. [`MirrorScratch::restore_flags`] undoes it.
     pub fn reflect_flags(
         &self,
         tiles: &Tiles,
         axis: usize,
         own: impl Fn(CellIndex) -> u8 + Sync,
         flags: &mut Field<u8>,
-    ) -> Vec<(CellIndex, u8)> {
+        scratch: &mut MirrorScratch,
+    ) {
+        let MirrorScratch { flags: found, hidden, .. } = scratch;
         let before = &*flags;
         // Any place in the cell of which the face is the low one.
         let within = 0.5 * (0.5 - FACES[axis]);
-        let found = self.images(tiles, FACES[axis], |image| {
+        let found = self.images(tiles, FACES[axis], found, |image| {
             (image.signs[axis] != 0.0).then(|| before.get(tiles.find(cell_of(image.at + within))))
         });
-        let old = found.iter().map(|&(face, _)| (face, before.values()[face])).collect();
-        found.into_iter().for_each(|(face, flag)| flags.values_mut()[face] = flag.unwrap_or_else(|| own(face)));
-        old
+        hidden[axis].clear();
+        for &(face, flag) in found.iter().flatten() {
+            hidden[axis].push((face, flags.values()[face]));
+            flags.values_mut()[face] = flag.unwrap_or_else(|| own(face));
+        }
     }
 
     /// The values at samples beyond the mirrors, down to the depth that stencils reach; samples lie
     /// at `stagger` in their cells.
-    fn images<T: Send>(
+    fn images<'a, T: Send>(
         &self,
         tiles: &Tiles,
         stagger: DVec3,
+        lists: &'a mut Found<T>,
         value: impl Fn(&Image) -> T + Sync,
-    ) -> Vec<(CellIndex, T)> {
+    ) -> &'a [Vec<(CellIndex, T)>] {
+        if self.is_empty() {
+            return &[];
+        }
         let stagger = if tiles.topology().planar { stagger.with_z(0.5) } else { stagger };
-        let of_tile = |slot: usize| {
+        lists.resize_with(tiles.len().max(lists.len()), Vec::new);
+        let lists = &mut lists[..tiles.len()];
+        lists.par_iter_mut().enumerate().for_each(|(slot, list)| {
+            list.clear();
             let low = DVec3::from(tiles.coords()[slot].map(|c| f64::from(c * SIDE as i32)));
             let reaches_beyond = self.0.iter().any(|mirror| {
                 let far = if mirror.inward > 0.0 { low } else { low + SIDE as f64 };
                 mirror.inward * (far[mirror.axis] - mirror.position) < 0.5
             });
-            let locals = if reaches_beyond { 0..tiles.cells_in_use() } else { 0..0 };
-            let value = &value;
-            locals.filter_map(move |local| {
+            if !reaches_beyond {
+                return;
+            }
+            for local in 0..tiles.cells_in_use() {
                 let index = CellIndex::new(slot, local);
-                let image = self.image(center(tiles, index) + stagger - 0.5)?;
-                (image.depth < DEPTH).then(|| (index, value(&image)))
-            })
-        };
-        (0..tiles.len()).into_par_iter().flat_map_iter(of_tile).collect()
+                if let Some(image) = self.image(center(tiles, index) + stagger - 0.5).filter(|i| i.depth < DEPTH) {
+                    list.push((index, value(&image)));
+                }
+            }
+        });
+        lists
     }
+}
+
+impl MirrorScratch {
+    /// Gives the faces of component `axis` their own flags again.
+    pub fn restore_flags(&self, axis: usize, flags: &mut Field<u8>) {
+        self.hidden[axis].iter().for_each(|&(face, flag)| flags.values_mut()[face] = flag);
+    }
+}
+
+/// Writes the values that were found.
+fn write<T: Copy + Send + Sync>(found: &[Vec<(CellIndex, T)>], field: &mut Field<T>) {
+    found.iter().flatten().for_each(|&(index, value)| field.values_mut()[index] = value);
 }
 
 /// Center of a cell, in cells.

@@ -49,6 +49,7 @@ use crate::fast_marching::Scope;
 use crate::grid::{CENTER, cubic_gradient, gradient, linear, local_center};
 use crate::interface_advection::correct_by_particles;
 use crate::line_state::LineState;
+use crate::mirrors::MirrorScratch;
 use crate::parameters::Parameters;
 use crate::scratch::Scratch;
 use crate::solids::Solids;
@@ -91,6 +92,8 @@ pub struct Redistance {
     known: Vec<Mask>,
     gains: Field<Gain>,
     sums: Field<Gain>,
+    /// Memory of the reflection.
+    mirrors: MirrorScratch,
 }
 
 /// One bit for each cell of a tile, a word for each layer.
@@ -127,6 +130,7 @@ impl Default for Redistance {
             known: Vec::new(),
             gains: Field::new(Gain::default()),
             sums: Field::new(Gain::default()),
+            mirrors: MirrorScratch::default(),
         }
     }
 }
@@ -295,7 +299,7 @@ impl Redistance {
         phi: &mut Field<f64>,
         before: &mut Field<f64>,
     ) {
-        let Self { nearest, gains, sums, .. } = self;
+        let Self { nearest, gains, sums, mirrors, .. } = self;
         gains.resize(tiles);
         sums.resize(tiles);
         let (new, old) = (&*phi, &*before);
@@ -344,7 +348,7 @@ impl Redistance {
             }
         });
         phi.swap_values(before);
-        solids.mirrors.reflect_phi(tiles, phi);
+        solids.mirrors.reflect_phi(tiles, phi, mirrors);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::extrapolation::Extrapolation;
 use crate::faces::FaceFlags;
 use crate::fast_marching::FastMarching;
 use crate::line_state::LineState;
+use crate::mirrors::MirrorScratch;
 use crate::net_capillary_force::NetForce;
 use crate::projection::Projection;
 use crate::redistance::Redistance;
@@ -46,6 +47,8 @@ pub struct Scratch {
     pub viscous: ViscousScratch,
     /// Memory of the viscous solve with the full stress.
     pub viscous_stress: StressSolver,
+    /// Memory of the reflections in mirrors.
+    pub mirrors: MirrorScratch,
     /// Tiles to be activated.
     pub wanted_tiles: Vec<[i32; 3]>,
     /// Memory to rearrange fields after tiles have changed.
@@ -80,6 +83,7 @@ impl Default for Scratch {
             fast_marching: FastMarching::default(),
             viscous: ViscousScratch::default(),
             viscous_stress: StressSolver::default(),
+            mirrors: MirrorScratch::default(),
             wanted_tiles: Vec::new(),
             spare: SpareValues::default(),
         }

@@ -15,8 +15,9 @@
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use sessile_wetting::Wetting;
-use sessile_world::World;
+use sessile_world::{Pose, World};
 
+use crate::covered_walls::SolidDistances;
 use crate::grid::{Grid, gradient, laplacian, local_center, smooth_gradient};
 use crate::mirrors::Mirrors;
 use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
@@ -33,6 +34,8 @@ pub const SOLID_BAND: f64 = 6.0;
 const INSIDE_TOLERANCE: f64 = 1e-6;
 /// Laplacian of the distance below which a wall is flat, per cell.
 const FLAT_LAPLACIAN: f64 = 1e-6;
+/// Distance from the center of a cell beyond its corners, in cells: half its diagonal, rounded up.
+const BEYOND_CORNERS: f64 = 0.87;
 /// s of cells farther than [`SOLID_BAND`] from every solid.
 const FAR_DISTANCE: f64 = 100.0;
 
@@ -104,16 +107,24 @@ impl Boundaries<'_> {
         point
     }
 
-    /// Signed distance to the surface of all walls and mirrors, in m; `h` is the side of a cell (in
-    /// m).
-    fn surface_distance(&self, point: DVec3, h: f64) -> f64 {
-        let mirrors = self.sides.iter().filter(|side| side.symmetry).map(|side| side.normal.dot(point) - side.offset);
-        mirrors.fold(self.union_distance(point, h), f64::min)
+    /// Signed distance to the surface of all walls and mirrors, in m, from the distances to the
+    /// solids; `h` is the side of a cell (in m).
+    fn surface_distance(&self, solids: &SolidDistances, point: DVec3, h: f64) -> f64 {
+        self.union_distance_from(solids, point, h).min(self.mirror_distance(point))
     }
 
-    /// The nearest wall; a mirror only where no other is within `reach` (in m).
-    fn wall(&self, point: DVec3, reach: f64) -> Wall {
-        let point = self.image(point);
+    /// Signed distance to the nearest mirror, in m; infinite without one.
+    fn mirror_distance(&self, point: DVec3) -> f64 {
+        let mirrors = self.sides.iter().filter(|side| side.symmetry).map(|side| side.normal.dot(point) - side.offset);
+        mirrors.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The nearest wall, a mirror only where no other is within `reach` (in m); `solids` are the
+    /// distances from `point`.
+    fn wall(&self, solids: &SolidDistances, point: DVec3, reach: f64) -> Wall {
+        let image = self.image(point);
+        let nearest = if image == point { solids.nearest } else { self.solid_distances(image).nearest };
+        let point = image;
         let side_at = |is_mirror: bool| {
             let sides = self.sides.iter().enumerate().filter(|(_, side)| side.symmetry == is_mirror);
             let distances = sides.map(|(index, side)| (side.normal.dot(point) - side.offset, index));
@@ -121,8 +132,8 @@ impl Boundaries<'_> {
         };
         let of_side =
             |index: usize| Wall::new(self.world.solids().len() + index, DVec2::ZERO, &self.sides[index].wetting);
-        let solid =
-            self.world.closest(point).filter(|(_, near)| side_at(false).is_none_or(|side| near.distance <= side.0));
+        let closest = nearest.map(|solid| (solid, self.world.solids()[solid].closest(point)));
+        let solid = closest.filter(|(_, near)| side_at(false).is_none_or(|side| near.distance <= side.0));
         let distance = solid.map_or_else(|| side_at(false).map(|side| side.0), |(_, near)| Some(near.distance));
         match (solid, side_at(false), side_at(true)) {
             (.., Some(mirror)) if distance.is_none_or(|distance| distance > reach) => of_side(mirror.1),
@@ -213,6 +224,9 @@ pub struct Solids {
     pub wall: Field<Wall>,
     /// For each slot, whether a wall is within [`SOLID_BAND`] of one of its cells.
     pub near: Vec<bool>,
+    /// The scene's solids when they were last sampled on all tiles: their poses, and the wetting
+    /// that they were given by hand.
+    pub sampled: Vec<(Pose, Option<Wetting>)>,
 }
 
 impl Default for Solids {
@@ -224,14 +238,29 @@ impl Default for Solids {
             open: [Field::new(1.0), Field::new(1.0), Field::new(1.0)],
             wall: Field::new(Wall::default()),
             near: Vec::new(),
+            sampled: Vec::new(),
         }
     }
 }
 
 impl Solids {
+    /// Samples the solids on all tiles if one of them is not as it was.
+    pub fn follow(&mut self, grid: &Grid, boundaries: &Boundaries<'_>) {
+        let world = boundaries.world;
+        let solids = || {
+            let solids = world.solids().iter().enumerate();
+            solids.map(|(index, solid)| (*solid.world_from_rest(), world.material_by_hand(index)))
+        };
+        if !solids().eq(self.sampled.iter().copied()) {
+            self.sampled.clear();
+            self.sampled.extend(solids());
+            self.sample(grid, boundaries, |_| true);
+        }
+    }
+
     /// Samples the solids on the tiles that are `new`.
     pub fn sample(&mut self, grid: &Grid, boundaries: &Boundaries<'_>, new: impl Fn(usize) -> bool + Sync) {
-        let Self { distance, beyond_mirrors, mirrors, open: [x, y, z], wall, near } = self;
+        let Self { distance, beyond_mirrors, mirrors, open: [x, y, z], wall, near, .. } = self;
         near.resize(grid.tiles.len(), false);
         let faces = (x.par_tiles_mut(), y.par_tiles_mut(), z.par_tiles_mut());
         (distance.par_tiles_mut(), faces.0, faces.1, faces.2, wall.par_tiles_mut(), near.par_iter_mut())
@@ -246,11 +275,14 @@ impl Solids {
             beyond_mirrors.par_tiles_mut().enumerate().filter(|(slot, _)| new(*slot)).for_each(|(slot, out)| {
                 if near[slot] {
                     let place = |local: usize| tile_place(grid, slot, local_center(local));
-                    out.iter_mut().enumerate().for_each(|(local, out)| {
+                    for (local, (out, &distance)) in out.iter_mut().zip(distance.tile(slot)).enumerate() {
+                        let place = place(local);
+                        let to_mirror = boundaries.mirror_distance(place) / grid.h;
+                        let is_to_wall = to_mirror > 0.0 && distance < to_mirror;
+                        let image = || boundaries.union_distance(boundaries.image(place), grid.h) / grid.h;
                         // Without walls it is infinite.
-                        let distance = boundaries.union_distance(boundaries.image(place(local)), grid.h) / grid.h;
-                        *out = distance.min(FAR_DISTANCE);
-                    });
+                        *out = (if is_to_wall { distance } else { image() }).min(FAR_DISTANCE);
+                    }
                 } else {
                     out.copy_from_slice(distance.tile(slot));
                 }
@@ -321,35 +353,60 @@ fn sample_tile(
         open.into_iter().for_each(|faces| faces.fill(share));
         return false;
     }
-    const N: usize = SIDE + 1;
-    let mut corners = [0.0; N * N * N];
-    for (index, corner) in corners.iter_mut().enumerate() {
-        let at = DVec3::new((index % N) as f64, (index / N % N) as f64, (index / (N * N)) as f64);
-        *corner = boundaries.world.signed_distance(place(at));
-    }
     let mut near = false;
+    // Part of the faces of cells with all corners on one side of the solids' surface.
+    let mut uncut = [None; CELLS];
     for local in 0..CELLS {
         let center = place(local_center(local));
-        distance[local] = boundaries.surface_distance(center, grid.h) / grid.h;
+        let solids = boundaries.solid_distances(center);
+        let [to_solids, _] = solids.least;
+        uncut[local] = (to_solids.abs() > BEYOND_CORNERS * grid.h).then_some(if to_solids > 0.0 { 1.0 } else { 0.0 });
+        distance[local] = boundaries.surface_distance(&solids, center, grid.h) / grid.h;
         if distance[local].abs() < SOLID_BAND {
             near = true;
-            wall[local] = boundaries.wall(center, SOLID_BAND * grid.h);
+            wall[local] = boundaries.wall(&solids, center, SOLID_BAND * grid.h);
         }
     }
-    let strides = [1, N, N * N];
+    let mut corners = Corners::new();
     for local in 0..CELLS {
-        let [i, j, k] = crate::tiles::local_cell(local);
-        let corner = (k * N + j) * N + i;
+        let cell = crate::tiles::local_cell(local);
         for (axis, faces) in open.iter_mut().enumerate() {
-            let (a, b) = (strides[(axis + 1) % 3], strides[(axis + 2) % 3]);
-            let outside_solids =
-                open_fraction([corners[corner], corners[corner + a], corners[corner + a + b], corners[corner + b]]);
+            let outside_solids = uncut[local].unwrap_or_else(|| {
+                open_fraction(corners.of_face(cell, axis, |at| boundaries.world.signed_distance(place(at))))
+            });
             let center = place(local_center(local) - 0.5 * DVec3::AXES[axis]);
             let share = outside_solids * boundaries.share_of_face(center, axis, grid.h);
             faces[local] = if share < MIN_OPEN_FRACTION { 0.0 } else { share };
         }
     }
     near
+}
+
+/// Distances at the corners of a tile's cells, each found when it is first needed: near a wall only
+/// few are.
+struct Corners([f64; Self::N * Self::N * Self::N]);
+
+impl Corners {
+    const N: usize = SIDE + 1;
+
+    fn new() -> Self {
+        Self([f64::NAN; Self::N * Self::N * Self::N])
+    }
+
+    /// The four around the low face of a cell along `axis`, in order; `distance` is that at tile
+    /// coordinates.
+    fn of_face(&mut self, [i, j, k]: [usize; 3], axis: usize, distance: impl Fn(DVec3) -> f64) -> [f64; 4] {
+        const STRIDES: [usize; 3] = [1, Corners::N, Corners::N * Corners::N];
+        let corner = (k * Self::N + j) * Self::N + i;
+        let (a, b) = (STRIDES[(axis + 1) % 3], STRIDES[(axis + 2) % 3]);
+        [corner, corner + a, corner + a + b, corner + b].map(|index| {
+            if self.0[index].is_nan() {
+                let at = [index % Self::N, index / Self::N % Self::N, index / (Self::N * Self::N)];
+                self.0[index] = distance(DVec3::from(at.map(|c| c as f64)));
+            }
+            self.0[index]
+        })
+    }
 }
 
 /// Fraction of a square where the distance is positive, from its four corners in order.

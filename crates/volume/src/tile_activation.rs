@@ -45,13 +45,14 @@ impl Fluid {
     pub fn activate_tiles(&mut self, world: &World, tiles: &mut Vec<[i32; 3]>) {
         self.state.grid.tiles.activate(tiles);
         self.move_fields_to_tiles(world);
-        self.resample_solids(world);
-    }
-
-    /// Samples the solids on all tiles, after they have moved.
-    pub fn resample_solids(&mut self, world: &World) {
         let State { grid, sides, solids, .. } = &mut self.state;
         solids.sample(grid, &Boundaries { world, sides }, |_| true);
+    }
+
+    /// Samples the solids on all tiles if they have moved, or got another wetting.
+    pub fn follow_solids(&mut self, world: &World) {
+        let State { grid, sides, solids, .. } = &mut self.state;
+        solids.follow(grid, &Boundaries { world, sides });
     }
 
     /// Moves the values of all fields with their tiles.

@@ -56,6 +56,9 @@ const MAX_INITIAL_ERROR: f64 = 0.1;
 const DROP_TOLERANCE: f64 = 1e-2;
 /// Steps in a row with a larger difference after which the user is told.
 const MAX_UNBALANCED_STEPS: u32 = 20;
+/// Time from which no frame may have a larger difference without the user being told, in s: what
+/// the start of a scene makes has relaxed.
+const BALANCED_FROM: f64 = 0.01;
 
 /// Time and volume balance of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -189,9 +192,7 @@ impl Volume {
         timer.enter("tiles");
         let changed = self.fluid.adapt(&self.world, &[]);
         reports.add("tiles.changes", u64::from(changed));
-        if self.world.solids().iter().any(Solid::moves) {
-            self.fluid.resample_solids(&self.world);
-        }
+        self.fluid.follow_solids(&self.world);
         flows
     }
 
@@ -302,14 +303,21 @@ impl Volume {
         equal_substep(limit, longest.min(advective_time_step(params.numerics.courant, state.grid.h, fastest)))
     }
 
-    /// Tells the user once if the liquid on the grid differs from the volume balance for longer
-    /// than the relaxation of volumes takes, or a drop differs much from its volume.
-    fn compare_with_balance(&mut self, drops: &DropsReport) {
+    /// Tells the user once if the liquid on the grid differs from the volume balance in a frame
+    /// after the start or for longer than the relaxation of volumes takes, or a drop differs much
+    /// from its volume.
+    fn compare_with_balance(&mut self, drops: &DropsReport, ends_frame: bool, reports: &mut StageReports) {
         let totals = &mut self.totals;
-        let differs = (drops.held - drops.target).abs() > BALANCE_TOLERANCE * drops.target;
+        let difference = (drops.held - drops.target).abs();
+        let differs = difference > BALANCE_TOLERANCE * drops.target;
+        let is_shown = ends_frame && totals.time > BALANCED_FROM;
+        if is_shown && drops.target > 0.0 {
+            reports.keep_largest("drops.difference_in_frames", difference / drops.target);
+        }
         totals.unbalanced_steps = if differs { totals.unbalanced_steps.saturating_add(1) } else { 0 };
+        let lasts = totals.unbalanced_steps > MAX_UNBALANCED_STEPS || (differs && is_shown);
         let worst = drops.worst.filter(|drop| drop.volume_error() > DROP_TOLERANCE);
-        if totals.imbalance_reported || (totals.unbalanced_steps <= MAX_UNBALANCED_STEPS && worst.is_none()) {
+        if totals.imbalance_reported || !(lasts || worst.is_some()) {
             return;
         }
         totals.imbalance_reported = true;
@@ -379,7 +387,7 @@ impl Model for Volume {
         reports.accumulate(&done.stages);
         self.iterations = done.pressure_iterations;
         self.totals.added += done.drops.fed * self.setup.cell_volume();
-        self.compare_with_balance(&done.drops);
+        self.compare_with_balance(&done.drops, dt >= limit, &mut reports);
         self.history.mark(&self.fluid.state, &self.world, false);
         timer.enter("spray");
         self.remove_lost_liquid(dt, dt >= limit, &mut events).record(&mut reports);

@@ -180,26 +180,42 @@ fn survivor(parts: &[Part]) -> u32 {
 /// several components.
 ///
 /// A drop that lives on in another component does not merge: its split tells where its parts are.
+/// One that comes apart while its largest part joins another drop splits first, and then that part
+/// merges under its id.
 fn report_events(components: &[Component], parts: &[Part], events: &mut Vec<Event>) {
     let label = |component: u32| components[component as usize].label.id();
     let mut labels: Vec<DropId> = components.iter().filter_map(|component| component.label.id()).collect();
     labels.sort_unstable();
-    let lives_elsewhere =
-        |component: u32, id: DropId| label(component) != Some(id) && labels.binary_search(&id).is_ok();
-    let mut by_component: Vec<(u32, DropId)> = parts.iter().map(|part| (part.component, part.id)).collect();
+    let is_alive = |id: DropId| labels.binary_search(&id).is_ok();
+    let by_drop = || parts.chunk_by(|a, b| a.id == b.id);
+    for group in by_drop().filter(|group| group.len() > 1 && !is_alive(group[0].id)) {
+        let (own, joins) = (group[0].id, survivor(group));
+        let label = |part: &Part| if part.component == joins { Some(own) } else { label(part.component) };
+        events.push(split_event(own, group.iter().filter_map(label)));
+    }
+    // The component in which each drop lives on or ends.
+    let mut by_component: Vec<(u32, DropId)> = by_drop()
+        .filter_map(|group| {
+            let own = group.iter().find(|part| label(part.component) == Some(part.id)).map(|part| part.component);
+            let component = if is_alive(group[0].id) { own? } else { survivor(group) };
+            Some((component, group[0].id))
+        })
+        .collect();
     by_component.sort_unstable();
     for group in by_component.chunk_by(|a, b| a.0 == b.0) {
-        let merging = group.iter().filter(|&&(component, id)| !lives_elsewhere(component, id));
-        let ids: Ids = merging.map(|&(_, id)| id.get()).collect();
+        let ids: Ids = group.iter().map(|&(_, id)| id.get()).collect();
         if let (Some(into), true) = (label(group[0].0), ids.len() > 1) {
             events.push(Event::Merge { merge: ids, into: into.get() });
         }
     }
-    for group in parts.chunk_by(|a, b| a.id == b.id) {
-        if group.len() > 1 {
-            let mut into: Ids = group.iter().filter_map(|part| label(part.component)).map(DropId::get).collect();
-            into.sort_unstable();
-            events.push(Event::Split { split: group[0].id.get(), into });
-        }
+    for group in by_drop().filter(|group| group.len() > 1 && is_alive(group[0].id)) {
+        events.push(split_event(group[0].id, group.iter().filter_map(|part| label(part.component))));
     }
+}
+
+/// The event that a drop has come apart into drops with these ids.
+fn split_event(split: DropId, into: impl Iterator<Item = DropId>) -> Event {
+    let mut into: Ids = into.map(DropId::get).collect();
+    into.sort_unstable();
+    Event::Split { split: split.get(), into }
 }

@@ -100,6 +100,16 @@ fn a_part_that_joins_another_drop_is_reported_as_a_split_only() {
     assert_eq!(events, [Event::Split { split: 1, into: Ids::from_slice(&[1, 2]) }]);
 }
 
+/// The piece keeps the id of its drop no more than the rest does, so the rest ends under that id.
+#[test]
+fn a_drop_that_comes_apart_and_joins_another_splits_first() {
+    let tiles = planar_tiles();
+    let mut drops = two_drops(&tiles);
+    let events = label(&mut drops, &tiles, &discs(&tiles, &[(-8.0, 5.6), (0.0, 5.0), (5.5, 2.5), (11.0, 1.4)]));
+    let split = Event::Split { split: 2, into: Ids::from_slice(&[2, 3]) };
+    assert_eq!(events, [split, Event::Merge { merge: Ids::from_slice(&[1, 2]), into: 1 }]);
+}
+
 #[test]
 fn a_drop_that_no_cell_holds_is_unresolved_with_its_volume() {
     let tiles = planar_tiles();

@@ -136,10 +136,11 @@ fn swept_by(stroke: &Stroke) -> impl Fn(DVec3) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
+    use glam::{DVec2, DVec3};
     use sessile_frames::Frame;
     use sessile_model::{Model as _, NoTimer, Region, Stroke, Tool};
     use sessile_scene::{NoFiles, parse_str};
+    use sessile_wetting::Wetting;
     use sessile_world::{PlacedSource, World};
 
     use crate::Volume;
@@ -179,6 +180,19 @@ mod tests {
         let shown = enclosed(&frame);
         assert!((shown - present).abs() < 0.03 * present.max(1e-10), "{shown:e} m³ are shown of {present:e}");
         present
+    }
+
+    #[test]
+    fn another_material_acts_at_once() {
+        let mut model = model();
+        run(&mut model, 1e-4);
+        let wetting = Wetting { advancing: 0.7, receding: 0.6, ..model.world.solids()[0].wetting_at(DVec2::ZERO) };
+        model.set_material(0, Some(wetting)).unwrap();
+        run(&mut model, 1e-4);
+        let solids = &model.fluid.state.solids;
+        let near = solids.distance.values().iter().zip(solids.wall.values()).filter(|(s, _)| s.abs() < 2.0);
+        let angles: Vec<[f64; 2]> = near.map(|(_, wall)| [wall.advancing, wall.receding]).collect();
+        assert!(!angles.is_empty() && angles.iter().all(|angles| *angles == [0.7, 0.6]), "{:?}", &angles[..4]);
     }
 
     #[test]

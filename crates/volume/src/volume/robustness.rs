@@ -1,10 +1,12 @@
 //! Moving walls, lines that reverse, and impacts: cases in which the model failed.
 
 use glam::DVec3;
+use sessile_frames::{MeasureContext, Solid, measure};
 use sessile_model::{Model, NoTimer, StageValue};
 
 use super::Volume;
-use super::tests::{WATER, build, run_to, surface};
+use super::tests::{Floor, WATER, build, run_to, surface};
+use crate::line_state::LineState;
 use crate::solids::Boundaries;
 use crate::tiles::CellIndex;
 
@@ -240,4 +242,42 @@ fn a_seam_between_solids_that_touch_is_no_wall_v9() {
     let (one, two) = (reached(&[-6.0, 4.0]), reached(&[-6.0, 0.0, 4.0]));
     println!("{one:.4} mm on one box, {two:.4} mm on two");
     assert!(one > 0.05 && (one - two).abs() < 2e-3, "{one:.4} mm on one box, {two:.4} mm on two");
+}
+
+/// A planar drop of 90°/60° runs down a wall. Beyond 120 mm/s, where fronts once read 93° to 101°,
+/// its front has the angle that the law of the moving line gives for its speed, in the mean over
+/// the cells that it crosses, 0.3° off. Without the law it is 1.6° off.
+#[test]
+fn a_fast_front_has_the_angle_of_its_speed_v9() {
+    let mut volume = build(&format!(
+        "{WATER}[world]\nplanar = true\ngravity = \"9.8 0 0 m/s^2\"\n[resolution]\ncell = \"0.15 mm\"\n\
+         [materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
+         [[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\n\
+         [[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"0.013 0 0 mm\"\narea = \"8 mm^2\"\ncontact_angle = \"85 deg\"\n"
+    ));
+    let law = volume.setup.parameters.moving_line.expect("a slip length below a cell");
+    let solids = [Solid { name: "s", shape: &Floor }];
+    let context = MeasureContext { solids: &solids, planar: Some(volume.setup.h), domain: None };
+    let (mut found, mut expected, mut before) = (Vec::new(), Vec::new(), footprint(&volume)[1].x);
+    for ms in 1..=90 {
+        run_to(&mut volume, 1e-3 * f64::from(ms));
+        let front = footprint(&volume)[1].x;
+        // In mm/ms.
+        let speed = front - std::mem::replace(&mut before, front);
+        let measures = measure(&volume.frame(), 0, &[], context).unwrap_or_else(|error| panic!("{error}"));
+        let angle = measures.drops[0].contact_angle_deg.expect("a contact line").max;
+        let (cosine, _) = law.angle(0.0, LineState::Advancing, speed, 0.0);
+        println!("{ms} ms: {:.0} mm/s, {angle:.1}°, the law {:.1}°", 1e3 * speed, cosine.acos().to_degrees());
+        if speed > 0.12 {
+            found.push(angle);
+            expected.push(cosine.acos().to_degrees());
+        }
+    }
+    let mean = |angles: &[f64]| angles.iter().sum::<f64>() / angles.len() as f64;
+    let (found, expected, count) = (mean(&found), mean(&expected), found.len());
+    println!("{count} frames beyond 120 mm/s: {found:.2}°, the law gives {expected:.2}°");
+    assert!(
+        count > 20 && (found - expected).abs() < 1.0,
+        "{found:.2}° in {count} frames, the law gives {expected:.2}°"
+    );
 }

@@ -88,7 +88,7 @@ fn planar_drops_rest_at_their_contact_angle_on_planes_of_any_tilt() {
 }
 
 /// The floor y = 0.
-struct Floor;
+pub(super) struct Floor;
 
 impl Distance for Floor {
     fn signed_distance(&self, point: DVec3) -> f64 {
