@@ -16,10 +16,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::contact_angle::DEPTH;
 use crate::grid::{CENTER, FACES, cubic, linear};
 use crate::line_state::LineState;
-use crate::solids::DomainSide;
+use crate::solids::{DomainSide, SOLID_BAND};
 use crate::tiles::{CellIndex, Field, SIDE, Tiles, tile_of};
 
 /// Distances from a mirror below this count as zero, in cells.
@@ -179,7 +178,7 @@ impl Mirrors {
             locals.filter_map(move |local| {
                 let index = CellIndex::new(slot, local);
                 let image = self.image(center(tiles, index) + stagger - 0.5)?;
-                (image.depth < DEPTH).then(|| (index, value(&image)))
+                (image.depth < SOLID_BAND).then(|| (index, value(&image)))
             })
         };
         (0..tiles.len()).into_par_iter().flat_map_iter(of_tile).collect()
