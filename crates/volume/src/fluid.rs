@@ -93,8 +93,8 @@ impl Fluid {
             return dt;
         }
         let (h, numerics) = (self.state.grid.h, &self.params.numerics);
-        let capillary = self.params.capillary_step(h);
-        capillary.min(advective_time_step(numerics.courant, h, self.state.max_speed()))
+        let speed = self.state.max_speed();
+        self.params.capillary_step(h, speed).min(advective_time_step(numerics.courant, h, speed))
     }
 
     /// Advances the liquid by one step; the tiles must have been adapted.

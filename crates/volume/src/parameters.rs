@@ -5,6 +5,7 @@ use sessile_wetting::Liquid;
 
 use crate::advection::{Interpolation, Limiter};
 use crate::contact_curvature::ContactAngleRule;
+use crate::interface_advection::advective_time_step;
 use crate::moving_line::MovingLine;
 use crate::particles::ParticleParameters;
 use crate::projection::capillary_time_step;
@@ -49,11 +50,15 @@ impl Parameters {
         }
     }
 
-    /// Longest step that surface tension allows on cells of side `h` (in m), in s.
-    pub fn capillary_step(&self, h: f64) -> f64 {
-        let is_other = self.implicit_tension || self.paper_operators;
-        let factor = if is_other { f64::from(self.step_factor()) } else { self.numerics.inertial_step_factor };
-        factor * self.explicit_step(h)
+    /// Longest step that surface tension allows on cells of side `h` (in m) at a largest |u| + |v| +
+    /// |w| of `speed` (in m/s), in s.
+    pub fn capillary_step(&self, h: f64, speed: f64) -> f64 {
+        let explicit = self.explicit_step(h);
+        if self.implicit_tension || self.paper_operators {
+            return f64::from(self.step_factor()) * explicit;
+        }
+        let NumericalParameters { inertial_step_factor, inertial_courant, .. } = self.numerics;
+        (inertial_step_factor * explicit).min(advective_time_step(inertial_courant, h, speed)).max(explicit)
     }
 
     /// Step of explicit surface tension on cells of side `h` (in m), in s.
@@ -101,6 +106,10 @@ pub struct NumericalParameters {
     ///
     /// Measured: 2.2 is stable, 2.5 fails.
     pub inertial_step_factor: f64,
+    /// Courant number up to which steps are longer than those of explicit surface tension.
+    ///
+    /// Drops of 7 cells across that oscillate at 0.6 lose 0.4 % of their volume on the grid.
+    pub inertial_courant: f64,
     /// Courant number Δt(|u| + |v| + |w|)/h of the fastest face.
     ///
     /// Above 1 the level set advection is unstable; smaller values only cost time.
@@ -199,6 +208,7 @@ impl Default for NumericalParameters {
             max_capillary_fraction: 1.8,
             implicit_step_factor: 4,
             inertial_step_factor: 2.0,
+            inertial_courant: 0.25,
             courant: 0.8,
             redistance_interval: 10,
             redistance_travel: 1.0,

@@ -269,10 +269,10 @@ impl Solver {
         let n = self.matrix.len();
         assert!([rhs.len(), x.len()] == [n; 2], "vectors for a system of {n} unknowns differ in length");
         let mut report = SolveReport { multigrid: self.uses_multigrid, ..SolveReport::default() };
+        self.conjugate_gradients.set_rhs(rhs);
         if n == 0 {
             return Ok(report);
         }
-        self.conjugate_gradients.set_rhs(rhs);
         report.floating = self.components.num_floating();
         report.removed = self.components.remove_means(&mut self.conjugate_gradients.residual);
         report.rhs = reductions::max_abs(&self.conjugate_gradients.residual, &mut self.conjugate_gradients.partial);
