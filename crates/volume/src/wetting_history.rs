@@ -15,11 +15,9 @@
 //! rounding decides which of them a foot point falls into; a query therefore looks on both sides of
 //! the surface, a tenth of a cell away.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::collections::BTreeSet;
 
 use glam::{DVec2, DVec3};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::WetMap;
 use sessile_world::{Solid, World};
@@ -43,7 +41,8 @@ const QUERY_DEPTH: f64 = 0.1;
 const TEXEL: f64 = 0.25e-3;
 const TEXELS_PER_SIDE: (f64, f64) = (64.0, 1024.0);
 
-type Boxes = HashSet<u64, BuildHasherDefault<DefaultHasher>>;
+/// Keys of boxes of the lattice.
+type Boxes = BTreeSet<u64>;
 
 /// Wetting history of all solids.
 #[derive(Debug)]
@@ -55,13 +54,37 @@ pub struct WettingHistory {
 #[derive(Debug, Default)]
 struct SolidHistory {
     wet: Boxes,
-    /// Boxes of each texel of its wet map; made when the map is first needed.
-    texels: std::sync::OnceLock<(u32, Vec<[u64; 2]>)>,
+    /// Made when its wet map is first needed.
+    texels: std::sync::OnceLock<Texels>,
+}
+
+/// The boxes that the texels of a wet map lie in.
+#[derive(Debug)]
+struct Texels {
+    /// Texels along each side of the map.
+    side: u32,
+    /// Box and texel, sorted: a map holds a million texels, of which few are wet, so each wet box
+    /// looks for its texels.
+    by_box: Vec<(u64, u32)>,
 }
 
 impl SolidHistory {
     fn is_wet(&self, keys: [u64; 2]) -> bool {
         keys.iter().any(|key| self.wet.contains(key))
+    }
+}
+
+impl Texels {
+    /// Wetness of each texel, where the boxes of `wet` have been wet.
+    fn wetness(&self, wet: &Boxes) -> Vec<u16> {
+        let mut wetness = vec![0; (self.side * self.side) as usize];
+        for &key in wet {
+            let first = self.by_box.partition_point(|&(other, _)| other < key);
+            for &(_, texel) in self.by_box[first..].iter().take_while(|&&(other, _)| other == key) {
+                wetness[texel as usize] = u16::MAX;
+            }
+        }
+        wetness
     }
 }
 
@@ -127,21 +150,20 @@ impl WettingHistory {
     pub fn maps(&self, world: &World) -> Vec<WetMap> {
         let wetted = self.solids.iter().zip(world.solids()).filter(|(ground, _)| !ground.wet.is_empty());
         let maps = wetted.map(|(ground, solid)| {
-            let (side, texels) = ground.texels.get_or_init(|| self.texel_keys(solid));
-            let wetness = texels.par_iter().map(|&keys| if ground.is_wet(keys) { u16::MAX } else { 0 }).collect();
-            let film = vec![0; texels.len()];
-            WetMap { solid: solid.index(), width: *side, height: *side, wetness, film, age: Vec::new() }
+            let texels = ground.texels.get_or_init(|| self.texels(solid));
+            let wetness = texels.wetness(&ground.wet);
+            let film = vec![0; wetness.len()];
+            WetMap { solid: solid.index(), width: texels.side, height: texels.side, wetness, film, age: Vec::new() }
         });
         maps.collect()
     }
 
     /// The boxes at each texel of a solid's map, row 0 at v = 1.
-    fn texel_keys(&self, solid: &Solid) -> (u32, Vec<[u64; 2]>) {
-        const OUTSIDE: [u64; 2] = [u64::MAX; 2];
+    fn texels(&self, solid: &Solid) -> Texels {
         let (mesh, pose) = (solid.mesh(), solid.world_from_rest());
         let side = (mesh.area().sqrt() / TEXEL).clamp(TEXELS_PER_SIDE.0, TEXELS_PER_SIDE.1).ceil();
         let num = side as usize;
-        let mut keys = vec![OUTSIDE; num * num];
+        let mut by_box = Vec::new();
         for (triangle, uvs) in mesh.triangles.iter().zip(&mesh.corner_uvs) {
             let corners = triangle.map(|v| mesh.positions[v as usize]);
             let [a, b, c] = uvs.map(|uv| DVec2::new(uv.x, 1.0 - uv.y) * side);
@@ -160,21 +182,19 @@ impl WettingHistory {
                     }
                     let facet = corners[0] * (1.0 - v - w) + corners[1] * v + corners[2] * w;
                     // The mesh of a round solid lies below its true surface.
-                    keys[row * num + column] = self.keys_at_foot(solid, pose.apply(facet));
+                    let keys = self.keys_at_foot(solid, pose.apply(facet));
+                    by_box.extend(keys.map(|key| (key, (row * num + column) as u32)));
                 }
             }
         }
-        (num as u32, keys)
+        by_box.sort_unstable();
+        by_box.dedup();
+        Texels { side: num as u32, by_box }
     }
 
     /// What a checkpoint keeps.
     pub fn save(&self) -> WettingHistoryState {
-        let sorted = |ground: &SolidHistory| {
-            let mut keys: Vec<u64> = ground.wet.iter().copied().collect();
-            keys.sort_unstable();
-            keys
-        };
-        WettingHistoryState(self.solids.iter().map(sorted).collect())
+        WettingHistoryState(self.solids.iter().map(|ground| ground.wet.iter().copied().collect()).collect())
     }
 
     /// Restores a saved state; `false` when it belongs to other solids.

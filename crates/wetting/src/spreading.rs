@@ -278,22 +278,10 @@ impl Spreading {
                         from = stride.end;
                     }
                 }
-                Err(missing) => {
-                    let speed = (2.0 * self.energy / (law.mass() * from.shape.inertia)).sqrt();
-                    // The energy is used up on this part of the step, at constant deceleration.
-                    let needed = self.energy + missing;
-                    let length = if needed > 0.0 { STEP * self.energy / needed } else { 0.0 };
-                    let time = if speed > 0.0 { 2.0 * length / speed } else { 0.0 };
-                    if time > remaining {
-                        let stride = Stride { end: from, from: speed, to: 0.0 };
-                        self.finish(law, &from, &stride, (remaining, time));
-                        remaining = 0.0;
-                    } else if self.turn(law, self.reachable(law, &from, length)) {
-                        remaining -= time;
-                    } else {
-                        return (SpreadingPhase::Rests, widest);
-                    }
-                }
+                Err(missing) => match self.stop(law, &from, missing, remaining) {
+                    Some(left) => remaining = left,
+                    None => return (SpreadingPhase::Rests, widest),
+                },
             }
             if (from.slope, from.grows) != (self.slope, self.grows) {
                 from = law.cap(self.slope, self.grows);
@@ -305,6 +293,21 @@ impl Spreading {
             }
         }
         (SpreadingPhase::Moves, widest)
+    }
+
+    /// Uses up the kinetic energy on a part of a step, at constant deceleration, and turns. Returns
+    /// the time left of `remaining` (in s); nothing if the drop rests.
+    fn stop(&mut self, law: &Law<'_>, from: &Cap, missing: f64, remaining: f64) -> Option<f64> {
+        let speed = (2.0 * self.energy / (law.mass() * from.shape.inertia)).sqrt();
+        let needed = self.energy + missing;
+        let length = if needed > 0.0 { STEP * self.energy / needed } else { 0.0 };
+        let time = if speed > 0.0 { 2.0 * length / speed } else { 0.0 };
+        if time > remaining {
+            let stride = Stride { end: *from, from: speed, to: 0.0 };
+            self.finish(law, from, &stride, (remaining, time));
+            return Some(0.0);
+        }
+        self.turn(law, self.reachable(law, from, length)).then_some(remaining - time)
     }
 
     /// The step of `length` in x from a cap; the energy that is missing for it (in J) if the

@@ -121,9 +121,15 @@ fn frame_row(frame: &FrameMeasures) -> Vec<String> {
 
 /// A frame as text: totals, then the largest drops.
 fn describe(frame: &FrameMeasures) -> String {
-    let mut text = format!("frame {}, t = {} s\n", frame.frame, frame.time);
+    // A product of the interval, without its last bits.
+    let time = (frame.time * 1e9).round() / 1e9;
+    let mut text = format!("frame {}, t = {time} s\n", frame.frame);
+    let evaporated = match frame.evaporated_volume {
+        0.0 => String::new(),
+        volume => format!("{} uL evaporated, ", number(volume * 1e9)),
+    };
     text += &format!(
-        "{} drops, {} uL in total ({} uL as film), {} uL added, {} uL lost, {} triangles\n",
+        "{} drops, {} uL in total ({} uL as film), {} uL added, {} uL lost, {evaporated}{} triangles\n",
         frame.drops.len(),
         number(frame.total_volume * 1e9),
         number(frame.film_volume * 1e9),
@@ -177,6 +183,15 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_has_a_rounded_time_and_what_evaporated() {
+        let mut frame = FrameMeasures { frame: 12, time: 12.0 * 0.05, added_volume: 4e-9, ..FrameMeasures::default() };
+        let text = describe(&frame);
+        assert!(text.starts_with("frame 12, t = 0.6 s\n") && !text.contains("evaporated"), "{text}");
+        frame.evaporated_volume = 1.5e-9;
+        assert!(describe(&frame).contains("4.000 uL added, 0 uL lost, 1.500 uL evaporated, 0 triangles"));
+    }
 
     #[test]
     fn numbers_keep_four_significant_digits() {

@@ -249,24 +249,23 @@ fn on_vertical_pane(microliters: f64, static_speed: f64, times: [f64; 2]) -> [[f
     [start, early, late]
 }
 
-/// At any speed below which a front counts as static. The drop swings when gravity sets in, and its
-/// front advances by less than half a cell; from then on it stays within a twentieth of a cell. 30
-/// µL are more than the pane retains, and slide.
+/// At the least and the largest speed below which a front counts as static. The drop swings when
+/// gravity sets in, and its front advances by less than half a cell; from then on it stays within a
+/// fortieth of a cell in 0.2 s. 30 µL are more than the pane retains, and slide. The validation
+/// case `static-front-paper` runs for 0.5 s, and at a third speed.
 #[test]
 fn the_papers_static_front_holds_a_drop_on_a_vertical_pane() {
-    for static_speed in [1.0, 7.0, 50.0] {
-        let [before, early, late] = on_vertical_pane(5.0, static_speed, [0.1, 0.5]);
+    for static_speed in [1.0, 50.0] {
+        let [before, early, late] = on_vertical_pane(5.0, static_speed, [0.1, 0.3]);
         let moved = |from: [f64; 2], to: [f64; 2]| [to[0] - from[0], to[1] - from[1]];
         let (first, then) = (moved(before, early), moved(early, late));
         println!("{static_speed} mm/s: the ends move by {first:+.3?} mm, then by {then:+.3?} mm");
         assert!(first.iter().all(|moved| moved.abs() < 0.15), "at {static_speed} mm/s it moves by {first:.3?} mm");
-        assert!(then.iter().all(|moved| moved.abs() < 0.015), "at {static_speed} mm/s it moves by {then:.3?} mm");
+        assert!(then.iter().all(|moved| moved.abs() < 0.0075), "at {static_speed} mm/s it moves by {then:.3?} mm");
     }
-    for static_speed in [1.0, 50.0] {
-        let [before, _, after] = on_vertical_pane(30.0, static_speed, [0.05, 0.1]);
-        println!("{static_speed} mm/s: 30 uL from {before:.2?} to {after:.2?} mm");
-        assert!(after[1] - before[1] < -1.0, "30 uL stay at {after:.2?} mm, from {before:.2?}");
-    }
+    let [before, _, after] = on_vertical_pane(30.0, 50.0, [0.05, 0.1]);
+    println!("30 uL from {before:.2?} to {after:.2?} mm");
+    assert!(after[1] - before[1] < -1.0, "30 uL stay at {after:.2?} mm, from {before:.2?}");
 }
 
 /// 2·10⁻⁴ s at cells of 0.25 mm, for slow liquid; by h^1.5 at others, the limit of surface tension.

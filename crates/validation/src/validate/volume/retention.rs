@@ -41,6 +41,12 @@ pub(super) fn cases() -> Vec<Case> {
         slow("retention-90-60-8-at-17", ROTATING_GRAVITY, |context| rotating_gravity(context, 8.0, 17.0, false)),
         slow("retention-90-60-30-at-17", ROTATING_GRAVITY, |context| rotating_gravity(context, 30.0, 17.0, true)),
         slow(
+            "static-front-paper",
+            "Reproduction mode: 5 µL on a vertical pane of 90°/60° for 0.5 s, where fronts slower than 1, 7 and 50 mm/s count as static. \
+             Expected: once gravity has set in, both ends of the contact line stay within a twentieth of a cell; 30 µL slide.",
+            static_front,
+        ),
+        slow(
             "hysteresis-20-90-40",
             "A drop is fed to 20 µL and drained. Expected: it grows at 90°, and its contact line depins at the volume at which 40° is reached.",
             cycle,
@@ -219,6 +225,37 @@ fn rotating_gravity(context: &CaseContext, microliters: f64, tilt: f64, slides: 
         series: vec![Series::new("front", Mark::Line, scaled(fronts)), Series::new("rear", Mark::Line, scaled(rears))],
     };
     Ok(CaseResult { checks, plots: vec![plot] })
+}
+
+/// Drops of the paper's operators on a vertical pane of 90°/60°, at any speed below which a front
+/// counts as static.
+fn static_front(_: &CaseContext) -> Result<CaseResult, CaseError> {
+    const CELL: f64 = 0.3e-3;
+    let down = DVec3::NEG_Y;
+    let drop = |static_speed: f64, volume: f64| {
+        let keys = format!("[volume]\nstatic_speed = \"{static_speed} m/s\"\n");
+        let text = keys + &material(90.0, 60.0) + &plane(DVec3::X) + &cap(volume, false, 75.0);
+        Basics::new(CELL).reproduction().simulation(&text)
+    };
+    // Displacements of rear and front within `seconds`, in cells.
+    let displacements = |simulation: &mut Simulation, seconds: f64| -> Result<[f64; 2], CaseError> {
+        let before = ends(simulation, down)?;
+        simulation.run(seconds)?;
+        let after = ends(simulation, down)?;
+        Ok([(after[0] - before[0]) / CELL, (after[1] - before[1]) / CELL])
+    };
+    let mut checks = Vec::new();
+    for static_speed in [1e-3, 7e-3, 50e-3] {
+        let at = format!("at {} mm/s", 1e3 * static_speed);
+        let mut held = drop(static_speed, 5e-9)?;
+        let largest = |ways: [f64; 2]| ways[0].abs().max(ways[1].abs());
+        let (first, then) = (displacements(&mut held, 0.1)?, displacements(&mut held, 0.4)?);
+        checks.push(Check::at_most(format!("{at}: either end within 0.1 s, in cells"), "", 0.5, largest(first)));
+        checks.push(Check::at_most(format!("{at}: either end from 0.1 to 0.5 s, in cells"), "", 0.05, largest(then)));
+        let [_, front] = displacements(&mut drop(static_speed, 30e-9)?, 0.1)?;
+        checks.push(Check::at_least(format!("{at}: front of 30 µL within 0.1 s, in cells"), "", 3.0, front));
+    }
+    Ok(CaseResult { checks, plots: Vec::new() })
 }
 
 /// A drop fed to 20 µL and drained on 90°/40°.

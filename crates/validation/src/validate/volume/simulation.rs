@@ -30,6 +30,8 @@ pub(in crate::validate) struct Basics {
     pub settle: bool,
     /// Two-dimensional.
     pub planar: bool,
+    /// The paper's own operators.
+    pub reproduction: bool,
     /// Gravity, in m/s².
     pub gravity: DVec3,
 }
@@ -37,7 +39,8 @@ pub(in crate::validate) struct Basics {
 impl Basics {
     /// Three-dimensional, undamped, with standard gravity.
     pub fn new(cell: f64) -> Self {
-        Self { cell, settle: false, planar: false, gravity: DVec3::new(0.0, -GRAVITY, 0.0) }
+        let gravity = DVec3::new(0.0, -GRAVITY, 0.0);
+        Self { cell, settle: false, planar: false, reproduction: false, gravity }
     }
 
     pub fn settling(self) -> Self {
@@ -48,6 +51,10 @@ impl Basics {
         Self { planar: true, ..self }
     }
 
+    pub fn reproduction(self) -> Self {
+        Self { reproduction: true, ..self }
+    }
+
     pub fn gravity(self, gravity: DVec3) -> Self {
         Self { gravity, ..self }
     }
@@ -56,9 +63,15 @@ impl Basics {
     fn text(&self) -> String {
         let g = self.gravity;
         format!(
-            "model = \"volume\"\n[time]\nduration = \"100 s\"\nframe = \"1 ms\"\nsettle = {}\n[resolution]\ncell = \"{} m\"\n\
+            "model = \"volume\"\nfidelity = \"{}\"\n[time]\nduration = \"100 s\"\nframe = \"1 ms\"\nsettle = {}\n[resolution]\ncell = \"{} m\"\n\
              [world]\nplanar = {}\ngravity = \"{} {} {} m/s^2\"\n",
-            self.settle, self.cell, self.planar, g.x, g.y, g.z
+            if self.reproduction { "paper" } else { "physical" },
+            self.settle,
+            self.cell,
+            self.planar,
+            g.x,
+            g.y,
+            g.z
         )
     }
 
