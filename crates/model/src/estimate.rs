@@ -281,8 +281,8 @@ fn volume_load(scene: &Scene, emitted: &[(f64, f64)]) -> Load {
     }
     let inner = volume / h.powi(3);
     let elements = inner + 20.0 * area / (h * h);
-    // The capillary limit of the explicit surface tension, and advection by at most a cell.
-    let capillary = 0.36 * (scene.liquid.density * h.powi(3) / scene.liquid.surface_tension).sqrt();
+    // Twice the step of explicit surface tension, and advection by at most a cell.
+    let capillary = 0.72 * (scene.liquid.density * h.powi(3) / scene.liquid.surface_tension).sqrt();
     let step = capillary.min(h / fastest(scene)).min(scene.time.frame);
     let fields = if scene.output.fields { 10.0 * elements } else { 0.0 };
     Load {

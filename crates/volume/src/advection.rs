@@ -106,7 +106,10 @@ pub fn advect_velocity<L>(
     let State { grid, velocity, .. } = state;
     let Scratch { face_flags, center_velocity, previous_velocity, .. } = scratch;
     let out = if params.paper_operators { center_velocity } else { previous_velocity };
-    let scheme = Scheme { interpolation: params.interpolation, limiter: params.numerics.limiter };
+    let mut limiter = params.numerics.limiter;
+    let steps = step.dt / params.reference_step(step.dt, grid.h);
+    limiter.absolute = limiter.absolute.map(|correction| steps * correction);
+    let scheme = Scheme { interpolation: params.interpolation, limiter };
     advect(&grid.tiles, face_flags, velocity, step.dt / grid.h, gain, scheme, out);
     std::mem::swap(velocity, out);
 }

@@ -129,14 +129,15 @@ pub fn extrapolate_velocity<L>(
     let speeds = params.numerics.divergence_correction_speeds;
     let walls = WallMotion::new(step.world, sides, grid);
     let at_cell = |wall: &Wall, cell: CellIndex, axis: usize| walls.at_cell(wall, cell, axis);
-    let most = params.numerics.prescribed_speed_limit * grid.h / step.dt;
+    let dt = params.reference_step(step.dt, grid.h);
+    let most = params.numerics.prescribed_speed_limit * grid.h / dt;
     solids.mirrors.reflect_velocity(&grid.tiles, velocity, mirrors);
     reflect_flags(&geometry, face_flags, mirrors);
     let unreached = extrapolation.fill_air(&geometry, most, &at_cell, velocity, face_flags);
     if !solids.mirrors.is_empty() {
         face_flags.iter_mut().enumerate().for_each(|(axis, flags)| mirrors.restore_flags(axis, flags));
     }
-    divergence_correction.apply(&geometry, face_flags, step.dt / grid.h, speeds, &at_cell, velocity);
+    divergence_correction.apply(&geometry, face_flags, dt / grid.h, speeds, &at_cell, velocity);
     let wall_velocity = |wall: &Wall, at: DVec3, slot: usize| walls.at(wall, at, slot);
     extrapolation.fill_walls(&geometry, face_flags, &wall_velocity, velocity);
     solids.mirrors.reflect_velocity(&grid.tiles, velocity, mirrors);

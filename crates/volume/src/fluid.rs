@@ -35,7 +35,7 @@ use crate::free_motion::{conserve_momentum, follow_labels};
 use crate::interface_advection::{advect_interface, advective_time_step};
 use crate::parameters::Parameters;
 use crate::parasitic_currents::damp_parasitic_currents;
-use crate::projection::{Pass, Projection, capillary_time_step, project};
+use crate::projection::{Pass, Projection, project};
 use crate::redistance::{redistance, redistance_if_due};
 use crate::scratch::Scratch;
 use crate::sources::NeedleFlow;
@@ -93,9 +93,8 @@ impl Fluid {
             return dt;
         }
         let (h, numerics) = (self.state.grid.h, &self.params.numerics);
-        let explicit = numerics.capillary_fraction * capillary_time_step(&self.params.liquid, h);
-        let capillary = f64::from(self.params.step_factor()) * explicit;
-        capillary.min(advective_time_step(numerics.courant, h, self.state.max_speed()))
+        let speed = self.state.max_speed();
+        self.params.capillary_step(h, speed).min(advective_time_step(numerics.courant, h, speed))
     }
 
     /// Advances the liquid by one step; the tiles must have been adapted.
@@ -125,7 +124,7 @@ impl Fluid {
         apply_settling_drag(state, params.drag, step.dt);
         timer.enter("extrapolation");
         state.solids.mirrors.reflect_velocity(&state.grid.tiles, &mut state.velocity, &mut scratch.mirrors);
-        damp_parasitic_currents(state, scratch, params);
+        damp_parasitic_currents(state, scratch, params, step.dt);
         extrapolate_velocity(state, scratch, params, step).record(stages);
         limit_speed(state, params, step).record(stages);
         timer.enter("interface");

@@ -17,6 +17,7 @@ use crate::fluid::StepContext;
 use crate::grid::{CENTER, linear};
 use crate::level_set_advection::{InterfaceVelocity, advect_level_set};
 use crate::parameters::Parameters;
+use crate::particles::ParticleParameters;
 use crate::scratch::Scratch;
 use crate::solids::{Wall, WallMotion};
 use crate::state::State;
@@ -62,13 +63,14 @@ pub fn advect_interface<L>(
     let dt_over_h = step.dt / state.grid.h;
     let courant = state.max_speed() * dt_over_h;
     sample_interface_velocity(state, scratch, params, step);
-    reseed_particles(state, scratch, params, courant);
+    let steps = step.dt / params.reference_step(step.dt, state.grid.h);
+    reseed_particles(state, scratch, params, courant, steps);
     state.num_steps += 1;
     let State { grid, phi, particles, since_redistance, .. } = state;
     let (tiles, velocity) = (&grid.tiles, &scratch.center_velocity);
     particles
         .advance(tiles, |slot, at| DVec3::from([0, 1, 2].map(|axis| linear(tiles, &velocity[axis], slot, at, CENTER))));
-    advect_level_set(tiles, velocity, phi, &mut scratch.field, &mut scratch.other_field);
+    advect_level_set(tiles, velocity, courant, phi, &mut scratch.field, &mut scratch.other_field);
     // φ is reinitialized as often in time as with explicit steps; otherwise the base at 150° is 2 %
     // wider.
     since_redistance.steps += params.step_factor();
@@ -96,8 +98,12 @@ fn sample_interface_velocity<L>(state: &State, scratch: &mut Scratch, params: &P
 }
 
 /// Seeds particles where the interface is fast, and removes them where it is not; every few steps.
-fn reseed_particles(state: &mut State, scratch: &Scratch, params: &Parameters, courant: f64) {
-    let seeding = &params.numerics.particles;
+///
+/// `steps` is the number of reference steps in this step.
+fn reseed_particles(state: &mut State, scratch: &Scratch, params: &Parameters, courant: f64, steps: f64) {
+    let seeding = params.numerics.particles;
+    let [min_speed, full_speed] = [seeding.min_speed, seeding.full_speed].map(|speed| steps * speed);
+    let seeding = &ParticleParameters { min_speed, full_speed, ..seeding };
     if !state.num_steps.is_multiple_of(seeding.interval) {
         return;
     }

@@ -45,6 +45,8 @@ pub const LIFT: f64 = 0.5;
 const REACH: f64 = 2.5;
 /// Height above a wall, beyond [`LIFT`], from which points are at their whole distance, in cells.
 const CLEARANCE: f64 = 2.0;
+/// Most parts of a step.
+const MAX_PARTS: f64 = 8.0;
 /// −n·N above which an overhanging interface counts as lying along the wall, and above which
 /// entirely.
 const ALONG_WALL: [f64; 2] = [0.9, 0.97];
@@ -123,26 +125,32 @@ impl InterfaceVelocity<'_> {
     }
 }
 
-/// Advances φ by one step with `velocity` at cell centers, in cells per step; `stage` and `end` are
-/// scratch.
+/// Advances φ by one step with `velocity` at cell centers, in cells per step, in as many parts as
+/// the Courant number requires; `stage` and `end` are scratch.
 pub fn advect_level_set(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],
+    courant: f64,
     phi: &mut Field<f64>,
     stage: &mut Field<f64>,
     end: &mut Field<f64>,
 ) {
-    euler(tiles, velocity, phi, phi, 0.0, stage);
-    euler(tiles, velocity, stage, phi, 0.5, end);
-    phi.swap_values(end);
+    // A step that begins slowly may end fast.
+    let parts = courant.clamp(1.0, MAX_PARTS).ceil();
+    for _ in 0..parts as usize {
+        euler(tiles, velocity, 1.0 / parts, [phi, phi], 0.0, stage);
+        euler(tiles, velocity, 1.0 / parts, [stage, phi], 0.5, end);
+        phi.swap_values(end);
+    }
 }
 
-/// out = share · start + (1 − share) (from − u·∇from) near the interface, and `start` elsewhere.
+/// out = share · start + (1 − share) (from − part u·∇from) near the interface, and `start`
+/// elsewhere.
 fn euler(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],
-    from: &Field<f64>,
-    start: &Field<f64>,
+    part: f64,
+    [from, start]: [&Field<f64>; 2],
     share: f64,
     out: &mut Field<f64>,
 ) {
@@ -175,7 +183,7 @@ fn euler(
             }
             let moved = out[row..].iter_mut().zip(start).zip(&block[at..]).zip(change);
             for (((out, start), from), change) in moved.filter(|(((_, start), _), _)| start.abs() <= BAND) {
-                *out = share * start + (1.0 - share) * (from - change);
+                *out = share * start + (1.0 - share) * (from - part * change);
             }
         }
     });
@@ -259,7 +267,7 @@ mod tests {
             for f in phi.values_mut() {
                 *f = f.clamp(-BAND + 0.01, BAND - 0.01);
             }
-            advect_level_set(&tiles, &velocity, &mut phi, &mut stage, &mut end);
+            advect_level_set(&tiles, &velocity, 0.75, &mut phi, &mut stage, &mut end);
         }
         let errors: Vec<f64> =
             tiles.indices().filter(|&i| exact(i).abs() < 1.0).map(|i| (phi.values()[i] - exact(i)).abs()).collect();
@@ -293,7 +301,7 @@ mod tests {
             };
             for _ in 0..10 {
                 sampler.sample_at_centers(&phi, &|_, _, _| DVec3::ZERO, &mut centers);
-                advect_level_set(&tiles, &centers, &mut phi, &mut stage, &mut end);
+                advect_level_set(&tiles, &centers, 0.1, &mut phi, &mut stage, &mut end);
             }
             let near = tiles.indices().filter(|&index| phi.values()[index].abs() < 1.5);
             near.map(|index| (gradient(&tiles, &phi, index).length() - 1.0).abs()).fold(0.0, f64::max)

@@ -42,6 +42,7 @@ mod projection;
 mod redistance;
 mod scratch;
 mod setup;
+mod short_wave_inertia;
 mod solids;
 mod sources;
 mod speed_limit;

@@ -16,10 +16,9 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::contact_angle::DEPTH;
 use crate::grid::{CENTER, FACES, cubic, linear};
 use crate::line_state::LineState;
-use crate::solids::DomainSide;
+use crate::solids::{DomainSide, SOLID_BAND};
 use crate::tiles::{CellIndex, Field, SIDE, Tiles, tile_of};
 
 /// Distances from a mirror below this count as zero, in cells.
@@ -203,7 +202,7 @@ impl Mirrors {
             }
             for local in 0..tiles.cells_in_use() {
                 let index = CellIndex::new(slot, local);
-                if let Some(image) = self.image(center(tiles, index) + stagger - 0.5).filter(|i| i.depth < DEPTH) {
+                if let Some(image) = self.image(center(tiles, index) + stagger - 0.5).filter(|i| i.depth < SOLID_BAND) {
                     list.push((index, value(&image)));
                 }
             }

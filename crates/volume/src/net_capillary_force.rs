@@ -280,7 +280,7 @@ mod tests {
         let source = vec![0.0; projection.cells.len()];
         projection.assemble(&problem, &velocity, &source, &|_, _, _| 0.0);
         projection.q.resize(projection.cells.len(), 0.0);
-        projection.solve(&problem).unwrap();
+        projection.solve(&problem, 1.0).unwrap();
         projection.correct(&problem, &mut velocity, &|_, _, _| 0.0);
         let change = |velocity: &[Field<f64>; 3]| mean_velocity(&problem, velocity) - DVec3::from(stream);
         let uncorrected = change(&velocity);

@@ -19,6 +19,7 @@
 //! `NumericalParameters::parasitic_damping`; no time-step limit.
 
 use rayon::prelude::*;
+use sessile_numerics::math;
 
 use crate::extrapolation::LiquidGeometry;
 use crate::faces::{AIR_SIDE, FaceFlags, HAS_TARGET};
@@ -28,11 +29,12 @@ use crate::scratch::Scratch;
 use crate::state::State;
 use crate::tiles::{CellIndex, Field, Tiles};
 
-/// Damps the flow through air-side faces that no pressure balances.
-pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params: &Parameters) {
+/// Damps the flow through air-side faces that no pressure balances in a step of `dt` (in s).
+pub fn damp_parasitic_currents(state: &mut State, scratch: &mut Scratch, params: &Parameters, dt: f64) {
     let State { grid, solids, phi, velocity, .. } = state;
     let (flags, differences) = (&mut scratch.face_flags, &mut scratch.center_velocity);
-    let (tiles, beta) = (&grid.tiles, params.numerics.parasitic_damping);
+    let steps = dt / params.reference_step(dt, grid.h);
+    let (tiles, beta) = (&grid.tiles, 1.0 - math::powf(1.0 - params.numerics.parasitic_damping, steps));
     let geometry = &LiquidGeometry { tiles, solids, phi, slip: params.slip / grid.h };
     for (axis, out) in differences.iter_mut().enumerate().take(tiles.dims()) {
         find_differences(geometry, axis, params.second_order, &mut flags[axis], &velocity[axis], out);

@@ -229,6 +229,7 @@ pub struct Solver {
     conjugate_gradients: ConjugateGradients,
     mic: Mic,
     multigrid: Multigrid,
+    uses_multigrid: bool,
 }
 
 impl Solver {
@@ -243,29 +244,43 @@ impl Solver {
             [system.neighbors.len(), system.faces.len(), system.dirichlet.len(), system.rhs.len(), x.len()] == [n; 5],
             "the arrays of a system of {n} unknowns differ in length"
         );
-        let mut report = SolveReport::default();
-        if n == 0 {
-            return Ok(report);
-        }
         check(system, x)?;
         self.matrix.assemble(system);
         self.components.find(&self.matrix, &system.dirichlet);
-        self.conjugate_gradients.set_rhs(&system.rhs);
-        report.floating = self.components.num_floating();
-        report.removed = self.components.remove_means(&mut self.conjugate_gradients.residual);
-        report.rhs = reductions::max_abs(&self.conjugate_gradients.residual, &mut self.conjugate_gradients.partial);
-        report.multigrid = match options.method {
+        self.uses_multigrid = match options.method {
             Method::Auto => n >= MULTIGRID_FROM,
             method => method == Method::Multigrid,
         };
-        let tolerance = options.tolerance.max(options.relative_tolerance * report.rhs);
-        let (iterations, residual) = if report.multigrid {
+        if self.uses_multigrid && n > 0 {
             self.matrix.list_runs(system);
             self.multigrid.prepare(system, &self.matrix);
+        } else {
+            self.mic.factor(&self.matrix);
+        }
+        self.solve_again(&system.rhs, x, options)
+    }
+
+    /// Solves the last system with another right-hand side; `x` holds the initial guess and
+    /// receives the solution.
+    ///
+    /// # Panics
+    /// If `rhs` or `x` has another length than the system.
+    pub fn solve_again(&mut self, rhs: &[f64], x: &mut [f64], options: &Options) -> Result<SolveReport, PoissonError> {
+        let n = self.matrix.len();
+        assert!([rhs.len(), x.len()] == [n; 2], "vectors for a system of {n} unknowns differ in length");
+        let mut report = SolveReport { multigrid: self.uses_multigrid, ..SolveReport::default() };
+        self.conjugate_gradients.set_rhs(rhs);
+        if n == 0 {
+            return Ok(report);
+        }
+        report.floating = self.components.num_floating();
+        report.removed = self.components.remove_means(&mut self.conjugate_gradients.residual);
+        report.rhs = reductions::max_abs(&self.conjugate_gradients.residual, &mut self.conjugate_gradients.partial);
+        let tolerance = options.tolerance.max(options.relative_tolerance * report.rhs);
+        let (iterations, residual) = if self.uses_multigrid {
             let precondition = |r: &[f64], largest: f64, z: &mut [f64]| self.multigrid.apply(r, largest, z);
             self.conjugate_gradients.iterate(&self.matrix, x, tolerance, options.max_iterations, precondition)
         } else {
-            self.mic.factor(&self.matrix);
             let precondition = |r: &[f64], _: f64, z: &mut [f64]| self.mic.apply(&self.matrix, r, z);
             self.conjugate_gradients.iterate(&self.matrix, x, tolerance, options.max_iterations, precondition)
         };
@@ -276,6 +291,11 @@ impl Solver {
         }
         self.components.remove_means(x);
         Ok(report)
+    }
+
+    /// What the last solve has left of each equation.
+    pub fn residual(&self) -> &[f64] {
+        &self.conjugate_gradients.residual
     }
 
     /// Number of unknowns on each multigrid level of the last system, finest first.

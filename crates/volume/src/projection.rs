@@ -1,7 +1,9 @@
 //! Pressure projection: pressure makes the velocity free of divergence, and surface tension enters
 //! through it.
 //!
-//! **Time step.** Explicit surface tension imposes the capillary limit ([`capillary_time_step`]).
+//! **Time step.** Explicit surface tension imposes the capillary limit ([`capillary_time_step`]);
+//! beyond it short waves get inertia ([`short_wave_inertia`](crate::short_wave_inertia)), and a
+//! second solve with the same matrix completes the first.
 //!
 //! With q = pΔt/(ρh), in m/s, the velocity across a face becomes u − (q₊ − q₋), and each liquid
 //! cell satisfies
@@ -42,12 +44,16 @@ use crate::net_capillary_force::cancel_net_forces;
 use crate::parameters::{NumericalParameters, Parameters};
 use crate::poisson::{Method, OptionalUnknown, Options, PoissonError, SolveReport, Solver, System};
 use crate::scratch::Scratch;
+use crate::short_wave_inertia::{SharingMemory, add_short_wave_inertia};
 use crate::solids::{Solids, Wall, WallMotion};
 use crate::state::State;
 use crate::tiles::{CELLS, CellIndex, Field, SIDE, Tiles};
 
 /// Least distance of the interface from a liquid cell's center, in cells.
 pub const MIN_DISTANCE: f64 = 1e-2;
+
+/// Tolerance of a solve that another one with the same equations completes, over the final one.
+const PRELIMINARY: f64 = 100.0;
 
 /// Longest stable step of explicit surface tension on cells of side `h` (in m), in s.
 ///
@@ -70,7 +76,8 @@ pub enum Pass {
 ///
 /// The first pass includes surface tension, starts from the pressure of the last step and keeps the
 /// new one; the net capillary force that closed interfaces and lines of one angle cannot have is
-/// removed. The second starts from zero.
+/// removed. In steps beyond the capillary limit it adds the inertia of short waves. The second
+/// starts from zero.
 pub fn project<L>(
     state: &mut State,
     scratch: &mut Scratch,
@@ -79,7 +86,8 @@ pub fn project<L>(
     pass: Pass,
 ) -> Result<SolveReport, SolveError> {
     let State { grid, sides, solids, phi, velocity, pressure, line, drops, .. } = state;
-    let Scratch { face_flags, kappa, previous_velocity, projection, source, net_forces, .. } = scratch;
+    let Scratch { face_flags, kappa, previous_velocity, center_velocity, projection, .. } = scratch;
+    let Scratch { source, net_forces, sharing_faces, field, other_field, .. } = scratch;
     let Liquid { density, surface_tension, .. } = params.liquid;
     let (dt, h, first) = (step.dt, grid.h, pass == Pass::WithSurfaceTension);
     let walls = WallMotion::new(step.world, sides, grid);
@@ -94,7 +102,7 @@ pub fn project<L>(
         tension: if first { surface_tension * dt / (density * h * h) } else { 0.0 },
         second_order: params.second_order,
         lifts: params.virtual_surface.is_none(),
-        dt_over_h: dt / h,
+        dt_over_h: params.reference_step(dt, h) / h,
         numerics: &params.numerics,
         method: if params.paper_operators { Method::Mic } else { Method::Auto },
         before: previous_velocity,
@@ -103,12 +111,24 @@ pub fn project<L>(
     projection.q.clear();
     let known = |cell: CellIndex| if first { pressure.values()[cell] * dt } else { 0.0 };
     projection.q.extend(projection.cells.iter().map(|&cell| known(cell)));
-    let report = projection.solve(&problem).map_err(|error| SolveError { solver: "pressure solve", error })?;
+    let in_solve = |error| SolveError { solver: "pressure solve", error };
+    let strength = if first { params.short_wave_inertia(dt, h) } else { 0.0 };
+    let precision = if strength > 0.0 { PRELIMINARY } else { 1.0 };
+    let mut report = projection.solve(&problem, precision).map_err(in_solve)?;
     projection.correct(&problem, velocity, &wall_velocity);
     if first {
         let moving_line = params.moving_line;
         cancel_net_forces(&problem, projection, drops, moving_line, &wall_velocity, net_forces, velocity);
         projection.write_pressure(dt, pressure);
+        if strength > 0.0 {
+            let memory = SharingMemory { faces: sharing_faces, change: field, shared: other_field };
+            add_short_wave_inertia(&problem, strength, &wall_velocity, velocity, center_velocity, memory);
+            let problem = PressureProblem { tension: 0.0, ..problem };
+            let again = projection.remove_divergence(&problem, center_velocity).map_err(in_solve)?;
+            projection.correct(&problem, velocity, &wall_velocity);
+            report.iterations += again.iterations;
+            report.residual = report.residual.max(again.residual);
+        }
     }
     Ok(report)
 }
@@ -134,7 +154,7 @@ pub struct PressureProblem<'a> {
     /// Whether κ just above a wall is sampled higher up along the interface; the virtual surface's
     /// belongs to its own cell.
     pub lifts: bool,
-    /// Δt/h, in s/m.
+    /// Δt/h of the step to which numbers per step refer, in s/m.
     pub dt_over_h: f64,
     /// Tolerance and speed limit.
     pub numerics: &'a NumericalParameters,
@@ -188,11 +208,27 @@ impl PressureProblem<'_> {
 
     /// q at the interface between a liquid cell and an air cell.
     pub fn surface_q(&self, liquid: CellIndex, air: CellIndex) -> f64 {
+        if self.tension == 0.0 {
+            return 0.0;
+        }
         let share = if self.second_order { self.share(liquid, air) } else { 1.0 };
         if !self.lifts && !self.second_order {
             return self.tension * self.kappa.values()[air];
         }
         self.tension * at_crossing(self.tiles, self.solids, self.phi, self.kappa, [liquid, air], share)
+    }
+
+    /// Options of a solve whose tolerance is so many times that of the result.
+    fn options(&self, precision: f64) -> Options {
+        let tolerance = precision * self.numerics.divergence_tolerance / self.dt_over_h;
+        Options { method: self.method, tolerance, relative_tolerance: 0.0, ..Options::default() }
+    }
+
+    /// Whether a face of a component along `axis` lies in or beyond a mirror across that axis, seen
+    /// from its neighbor `index`.
+    pub fn lies_in_mirror(&self, axis: usize, index: CellIndex, face: CellIndex) -> bool {
+        let mirrors = &self.solids.mirrors;
+        !mirrors.is_empty() && mirrors.between(self.tiles, axis, index, face).is_some_and(|(_, across)| across == axis)
     }
 
     /// The equation of the cell `index` with the source S.
@@ -318,10 +354,33 @@ impl Projection {
     }
 
     /// Solves for q from its initial values.
-    pub fn solve(&mut self, problem: &PressureProblem<'_>) -> Result<SolveReport, PoissonError> {
-        let tolerance = problem.numerics.divergence_tolerance / problem.dt_over_h;
-        let options = Options { method: problem.method, tolerance, relative_tolerance: 0.0, ..Options::default() };
-        self.solver.solve(&self.system, &mut self.q, &options)
+    ///
+    /// It stops at `precision` times the tolerance.
+    pub fn solve(&mut self, problem: &PressureProblem<'_>, precision: f64) -> Result<SolveReport, PoissonError> {
+        self.solver.solve(&self.system, &mut self.q, &problem.options(precision))
+    }
+
+    /// Solves for the q that removes the divergence of `changes` to the velocity of faces and what
+    /// the last solve, whose equations these are, has left.
+    fn remove_divergence(
+        &mut self,
+        problem: &PressureProblem<'_>,
+        changes: &[Field<f64>; 3],
+    ) -> Result<SolveReport, PoissonError> {
+        let Self { cells, system, q, solver, .. } = self;
+        let (tiles, solids) = (problem.tiles, problem.solids);
+        system.rhs.copy_from_slice(solver.residual());
+        let blocks = system.rhs.par_chunks_mut(CELLS).zip(cells.par_chunks(CELLS));
+        blocks.for_each(|(rhs, cells)| {
+            for (rhs, &cell) in rhs.iter_mut().zip(cells) {
+                for (axis, change) in changes.iter().enumerate().take(tiles.dims()) {
+                    let inflow = |face: CellIndex| solids.open[axis].values()[face] * change.values()[face];
+                    *rhs += inflow(cell) - tiles.next(cell, axis, 1).map_or(0.0, inflow);
+                }
+            }
+        });
+        q.fill(0.0);
+        solver.solve_again(&system.rhs, q, &problem.options(1.0))
     }
 
     /// Writes q/Δt to the cells, zero where there is no liquid.

@@ -10,6 +10,7 @@ use crate::mirrors::MirrorScratch;
 use crate::net_capillary_force::NetForce;
 use crate::projection::Projection;
 use crate::redistance::Redistance;
+use crate::short_wave_inertia::SharingFace;
 use crate::solids::Wall;
 use crate::tiles::{Field, Tiles};
 use crate::viscosity::ViscousScratch;
@@ -35,6 +36,8 @@ pub struct Scratch {
     pub other_field: Field<f64>,
     /// Unknowns and system of the pressure solve.
     pub projection: Projection,
+    /// Faces to which the inertia of short waves is added.
+    pub sharing_faces: Field<SharingFace>,
     /// Memory of the extrapolation.
     pub extrapolation: Extrapolation,
     /// Memory of the divergence correction.
@@ -77,6 +80,7 @@ impl Default for Scratch {
             field: field(),
             other_field: field(),
             projection: Projection::default(),
+            sharing_faces: Field::new(SharingFace::default()),
             extrapolation: Extrapolation::default(),
             divergence_correction: DivergenceCorrection::default(),
             redistance: Redistance::default(),

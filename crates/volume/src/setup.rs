@@ -28,7 +28,7 @@ const RECOMMENDED_RADIUS_CELLS: f64 = 10.0;
 /// none.
 const STATIC_SPEED: f64 = 1e-3;
 /// Memory per active cell, all fields together, in bytes: the sum of their sizes.
-const BYTES_PER_CELL: f64 = 420.0;
+const BYTES_PER_CELL: f64 = 428.0;
 /// Drag of runs that settle, in units of √(γ/ρR³) of the largest drop: strongly damped, and still
 /// fast.
 const SETTLING_DRAG: f64 = 0.7;

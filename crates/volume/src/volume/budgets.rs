@@ -73,7 +73,7 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
     record(2, state);
     project(state, scratch, params, &context, Pass::WithSurfaceTension).unwrap();
     record(3, state);
-    damp_parasitic_currents(state, scratch, params);
+    damp_parasitic_currents(state, scratch, params, dt);
     record(4, state);
     extrapolate_velocity(state, scratch, params, &context);
     record(5, state);
