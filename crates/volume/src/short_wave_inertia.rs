@@ -1,9 +1,9 @@
 //! Inertia of short capillary waves, for steps beyond the capillary limit.
 //!
 //! Explicit surface tension limits the step by the shortest waves on the grid, whose frequency
-//! ω_max is the highest: Δt < 2/ω_max. Those waves are not resolved, and longer steps are stable if they
-//! are slower. So in what a step changes, u − uⁿ, each face near the interface shares the change of
-//! its neighbors:
+//! ω_max is the highest: Δt < 2/ω_max. Those waves are not resolved, and longer steps are stable if
+//! they are slower. So in what a step changes, u − uⁿ, each face near the interface shares the
+//! change of its neighbors:
 //!
 //! ```text
 //! u ← P (uⁿ + (1 − τS)² (u − uⁿ)),      P the projection,
