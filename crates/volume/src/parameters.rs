@@ -50,8 +50,8 @@ impl Parameters {
         }
     }
 
-    /// Longest step that surface tension allows on cells of side `h` (in m) at a largest |u| + |v| +
-    /// |w| of `speed` (in m/s), in s.
+    /// Longest step that surface tension allows on cells of side `h` (in m) at a largest |u| + |v|
+    /// + |w| of `speed` (in m/s), in s.
     pub fn capillary_step(&self, h: f64, speed: f64) -> f64 {
         let explicit = self.explicit_step(h);
         if self.implicit_tension || self.paper_operators {

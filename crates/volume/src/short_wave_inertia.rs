@@ -1,9 +1,9 @@
 //! Inertia of short capillary waves, for steps beyond the capillary limit.
 //!
-//! Explicit surface tension limits the step by the shortest waves on the grid, whose frequency ω_max
-//! is the highest: Δt < 2/ω_max. Those waves are not resolved, and longer steps are stable if they
-//! are slower. So in what a step changes, u − uⁿ, each face near the interface shares the change of
-//! its neighbors:
+//! Explicit surface tension limits the step by the shortest waves on the grid, whose frequency
+//! ω_max is the highest: Δt < 2/ω_max. Those waves are not resolved, and longer steps are stable if
+//! they are slower. So in what a step changes, u − uⁿ, each face near the interface shares the
+//! change of its neighbors:
 //!
 //! ```text
 //! u ← P (uⁿ + (1 − τS)² (u − uⁿ)),      P the projection,
@@ -20,8 +20,8 @@
 //! k per cell is slowed by the order of τk³, and a checkerboard of the interface by a factor of
 //! three at τ = 1.
 //!
-//! τ grows with the step from 0 at that of explicit surface tension, so that fast flows, whose steps
-//! are shorter, have none. It is 1 at twice that step; 2.2 times are stable, 2.5 are not.
+//! τ grows with the step from 0 at that of explicit surface tension, so that fast flows, whose
+//! steps are shorter, have none. It is 1 at twice that step; 2.2 times are stable, 2.5 are not.
 
 use rayon::prelude::*;
 
