@@ -72,7 +72,7 @@ impl RenderSceneBuilder {
             Material::Glass { index, tint } => Body::Sheet { index: *index, tint: *tint },
         };
         let area = mesh.area() as f32;
-        let single = |t: usize| (mesh.corners(t).map(|c| c.as_vec3()), mesh.corner_uvs[t].map(DVec2::as_vec2));
+        let single = |t: usize| (mesh.corners(t).map(DVec3::as_vec3), mesh.corner_uvs[t].map(DVec2::as_vec2));
         let textured = (0..mesh.corner_uvs.len()).map(single);
         self.solids.push(RenderSolid { body, area, wet: wet.and_then(|map| WetLayer::new(map, area, textured)) });
         let normals = creased_normals(mesh);
