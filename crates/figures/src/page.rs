@@ -82,8 +82,8 @@ fn figure_section(html: &mut String, figure: &Figure, record: &FigureRecord) {
     }
     let seconds: f64 = record.panels.iter().map(|panel| panel.cpu_seconds).sum();
     let settings = if record.quick {
-        "reduced (--quick): coarser and shorter than the scene as shipped. The values tell that the scene runs, not \
-         whether the figure is reproduced."
+        "reduced (--quick; the values tell that the scene runs, not whether the figure is reproduced): coarser and \
+         shorter than the scene as shipped"
     } else {
         "as shipped"
     };
@@ -100,7 +100,8 @@ fn figure_section(html: &mut String, figure: &Figure, record: &FigureRecord) {
 /// In which keys the panels differ from their scenes; empty if they do not.
 fn overrides(figure: &Figure) -> String {
     let with_sets = figure.panels.iter().filter(|panel| !panel.sets.is_empty());
-    with_sets.map(|panel| format!("; {}: {}", panel.name, panel.sets.join(", "))).collect()
+    let sets: Vec<_> = with_sets.map(|panel| format!("{}: {}", panel.name, panel.sets.join(", "))).collect();
+    if sets.is_empty() { String::new() } else { format!(", except {}", sets.join("; ")) }
 }
 
 fn strip(html: &mut String, figure: &Figure, panel: &PanelRecord) {
@@ -179,7 +180,7 @@ mod tests {
         let bar = crate::catalog::find("bar").unwrap();
         assert_eq!(
             overrides(bar),
-            "; local: fidelity=\"paper\", surface.volume_correction=\"local\"; \
+            ", except local: fidelity=\"paper\", surface.volume_correction=\"local\"; \
              global: fidelity=\"paper\", surface.volume_correction=\"global\""
         );
         assert_eq!(overrides(crate::catalog::find("pipe").unwrap()), "");
@@ -207,9 +208,9 @@ mod tests {
         write_page(folder.path()).unwrap();
         let html = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
         assert!(html.contains("<td>length &lt; width</td>") && html.contains("at least 8"), "{html}");
-        assert!(html.contains("missed by 5") && html.contains("<dd>as shipped</dd>"), "{html}");
+        assert!(html.contains("missed by 5") && html.contains("<dd>as shipped, except physical: "), "{html}");
         assert!(html.contains("This figure failed: no &lt;room&gt;") && html.contains("1 of 3"), "{html}");
-        assert!(html.contains("<dd>reduced (--quick)"), "{html}");
+        assert!(html.contains("<dd>reduced (--quick;"), "{html}");
         let json: serde_json::Value =
             serde_json::from_slice(&std::fs::read(folder.path().join("figures.json")).unwrap()).unwrap();
         assert_eq!(
