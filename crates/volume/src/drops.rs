@@ -245,7 +245,8 @@ pub fn label_drops<L>(
     let worst = labeled().filter(is_large).max_by(by_error).copied();
     let cells_per_second = grid.h / step.dt;
     let shortest = MIN_RELAXATION_STEP * capillary_time_step(&params.liquid, grid.h);
-    drops.sources(numerics, grid.h / step.dt.max(shortest), source);
+    let steps = step.dt / params.reference_step(step.dt, grid.h);
+    drops.sources(numerics, grid.h / step.dt.max(shortest), steps, source);
     let fed = feed_needles(step.needles, grid, drops, cells, cells_per_second, source);
     if !tiles.topology().planar {
         drops.remove_curvature_of_small_drops(&input, numerics.max_spray_cells, kappa);
@@ -466,15 +467,17 @@ impl Drops {
     }
 
     /// Divergence source S of each unknown that relaxes the volumes; `cells_per_second` is h/Δt, in
-    /// m/s, Δt at least [`MIN_RELAXATION_STEP`].
-    fn sources(&self, numerics: &NumericalParameters, cells_per_second: f64, out: &mut Vec<f64>) {
-        let max = numerics.max_volume_change;
+    /// m/s, Δt at least [`MIN_RELAXATION_STEP`]; `steps` is the number of reference steps in this
+    /// one. No step removes more than the whole difference beyond the tolerance.
+    fn sources(&self, numerics: &NumericalParameters, cells_per_second: f64, steps: f64, out: &mut Vec<f64>) {
+        let max = steps * numerics.max_volume_change;
+        let (slow, fast) = (steps / numerics.volume_relaxation_steps, steps / numerics.fast_volume_relaxation_steps);
         out.clear();
         out.extend(self.component_of.iter().map(|&component| {
             let component = &self.components[component as usize];
             let gap = (component.target - component.volume) / component.volume.max(1.0);
             let excess = gap - gap.clamp(-numerics.volume_tolerance, numerics.volume_tolerance);
-            let change = gap / numerics.volume_relaxation_steps + excess / numerics.fast_volume_relaxation_steps;
+            let change = slow * gap + fast.min(1.0 - slow) * excess;
             change.clamp(-max, max) * cells_per_second
         }));
     }
