@@ -163,13 +163,14 @@ pub struct NumericalParameters {
     /// Relative difference between a drop's volume and its target above which it is removed within
     /// `fast_volume_relaxation_steps`.
     pub volume_tolerance: f64,
-    /// Steps of explicit surface tension in which the difference beyond the tolerance is removed, at
-    /// least one step; 1 is the stability limit.
+    /// Steps of explicit surface tension in which the difference beyond the tolerance is removed,
+    /// at least one step; 1 is the stability limit.
     ///
     /// The difference of a drop that loses a fraction per step approaches that fraction times these
     /// steps: an impact at 16 cells across loses 1e-3 per step.
     pub fast_volume_relaxation_steps: f64,
-    /// Largest relative volume change per step of explicit surface tension that the relaxation makes.
+    /// Largest relative volume change that the relaxation makes per step of explicit surface
+    /// tension.
     pub max_volume_change: f64,
     /// Volume below which a component that separates in the air is a sub-grid fragment, in cells.
     pub fragment_volume: f64,
