@@ -29,13 +29,14 @@ pub fn studio(args: &StudioArgs) -> Result<(), Failure> {
     let options = StudioOptions { port: args.port, record: args.record.clone(), save_run: args.save_run.clone() };
     let studio = Studio::open(&content, &options).map_err(Failure::wrong)?;
     let address = studio.address().map_err(Failure::failed)?;
+    // Before the address: a program that reads it may send a signal at once.
+    interrupt::begin_work_that_ends_by("closing the page, the recording and the saved run");
     writeln!(stdout(), "{address}")?;
     stdout().flush()?;
     stderr::line("the studio runs until Ctrl-C");
     if !args.no_open {
         open_browser(&address);
     }
-    interrupt::begin_work_that_ends_by("closing the page, the recording and the saved run");
     studio.serve(interrupt::stop_flag()).map_err(Failure::failed)?;
     Err(Failure::Stopped("the studio has ended".into()))
 }
