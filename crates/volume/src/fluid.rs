@@ -130,7 +130,10 @@ impl Fluid {
         timer.enter("interface");
         advect_interface(state, scratch, params, step).record(stages);
         timer.enter("contact_angle");
-        impose_contact_angle(state, scratch, step.angles);
+        // A pass relaxes the angle by a part: as many in a time as with explicit surface tension.
+        for _ in 0..params.reference_steps(step.dt, state.grid.h) {
+            impose_contact_angle(state, scratch, step.angles);
+        }
         timer.enter("redistance");
         redistance_if_due(state, scratch, params, step.angles).record(stages);
         drops.record(stages);

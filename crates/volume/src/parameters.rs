@@ -80,6 +80,11 @@ impl Parameters {
         if self.implicit_tension || self.paper_operators { dt } else { dt.min(self.explicit_step(h)) }
     }
 
+    /// Whole number of reference steps nearest to a step of `dt` (in s), at least one.
+    pub fn reference_steps(&self, dt: f64, h: f64) -> u32 {
+        (dt / self.reference_step(dt, h)).round() as u32
+    }
+
     /// Steps of explicit surface tension that one step replaces.
     pub fn step_factor(&self) -> u32 {
         if self.implicit_tension { self.numerics.implicit_step_factor } else { 1 }
