@@ -175,9 +175,12 @@ impl Volume {
 
     /// Inserts what emitters release until `until`, and adapts the tiles; returns the emissions'
     /// needle flows.
+    ///
+    /// Drops that no cell holds any more leave the grid before their tiles may.
     fn emit_and_adapt(
         &mut self,
         until: f64,
+        events: &mut Vec<Event>,
         timer: &mut dyn StageTimer,
         reports: &mut StageReports,
     ) -> Vec<NeedleFlow> {
@@ -190,6 +193,7 @@ impl Volume {
         if inserted != 0.0 {
             self.fluid.state.forget_previous_liquid();
         }
+        self.totals.lost += self.handle_unresolved_drops(events) * self.setup.cell_volume();
         timer.enter("tiles");
         let changed = self.fluid.adapt(&self.world, &[]);
         reports.add("tiles.changes", u64::from(changed));
@@ -374,7 +378,7 @@ impl Model for Volume {
         }
         let dt = self.step_length(limit);
         let until = self.totals.time + dt;
-        let needles = self.emit_and_adapt(until, timer, &mut reports);
+        let needles = self.emit_and_adapt(until, &mut events, timer, &mut reports);
         if let Some(evaporation) = &mut self.evaporation {
             timer.enter("evaporation");
             let evaporated = evaporation.evaporate(&mut self.fluid.state, dt);

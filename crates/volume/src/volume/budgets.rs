@@ -51,7 +51,7 @@ fn step(volume: &mut Volume) -> [DVec3; 8] {
     let dt = volume.fluid.time_step_limit();
     volume.totals.time += dt;
     let until = volume.totals.time;
-    let needles = volume.emit_and_adapt(until, &mut NoTimer, &mut Default::default());
+    let needles = volume.emit_and_adapt(until, &mut Vec::new(), &mut NoTimer, &mut Default::default());
     let Volume { fluid, world, history, .. } = volume;
     let angles = &HysteresisLaw::new(&fluid.params, world, history);
     let context = StepContext { dt, world, gravity: world.gravity(), angles, needles: &needles };

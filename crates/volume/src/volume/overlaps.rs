@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sessile_frames::Event;
+use sessile_frames::{Event, VolumeBalance};
 use sessile_model::{Model, NoTimer, StageValue};
 
 use super::tests::{WATER, build, run_to, surface};
@@ -100,6 +100,26 @@ fn a_frame_that_differs_from_the_balance_is_reported_v3() {
     println!("{difference:.2e}: {notices:?}");
     assert!((2e-3..5e-3).contains(&difference), "a difference of {difference:.2e} is recorded");
     assert!(notices.len() == 1 && notices[0].contains("in the volume balance"), "{notices:?}");
+}
+
+/// What protrudes from a plate by less than any cell holds leaves the grid before its tiles do, and
+/// stays in the balance.
+#[test]
+fn a_sliver_that_no_cell_holds_becomes_spray_v1() {
+    for radius in [1.42, 1.46, 1.5, 1.54] {
+        let mut volume = build(&scene(&format!(
+            "[resolution]\ncell = \"0.4 mm\"\n\
+             [materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n\
+             [[solids]]\nname = \"p\"\nmaterial = \"m\"\nshape = \"plane\"\npoint = \"0 0.2 0 mm\"\n\
+             [[drops]]\nshape = \"sphere\"\ncenter = \"0 -1.2 0 mm\"\nradius = \"{radius} mm\"\n"
+        )));
+        run_to(&mut volume, 2e-3);
+        let frame = volume.frame();
+        let held: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
+        let VolumeBalance { added, lost, .. } = frame.balance;
+        println!("{radius} mm: {added:.3e} m³ added, {held:.3e} held, {lost:.3e} lost");
+        assert!((held + lost - added).abs() <= 1e-6 * added, "{radius} mm: {held} of {added} m³");
+    }
 }
 
 /// A drip half in a plate emits the half that is outside, one inside the plate nothing.
