@@ -44,6 +44,7 @@ mod measuring;
 mod run;
 pub mod scenes;
 mod settle;
+mod shown_volume;
 mod stepper;
 mod suggest;
 mod wet_age;

@@ -43,6 +43,7 @@ use sessile_scene::types::{Output, Scene};
 use crate::build::{BuildError, Built, build};
 use crate::measuring::measure_frame;
 use crate::settle::{DropPose, Settling};
+use crate::shown_volume;
 use crate::wet_age::WetAges;
 use crate::wet_size::resized;
 
@@ -70,6 +71,8 @@ pub struct Stepper {
     state: StepperState,
     ages: WetAges,
     notices: Vec<String>,
+    /// Whether a frame has been reported that does not show its volume.
+    shown_volume_reported: bool,
 }
 
 /// A frame as a run writes it: surfaces where there are few drops, with its measures.
@@ -120,7 +123,7 @@ impl Stepper {
 
     /// A model in a state that it was in before.
     pub(crate) fn resumed(scene: Scene, model: Box<dyn Model>, state: StepperState) -> Self {
-        Self { scene, model, state, ages: WetAges::default(), notices: Vec::new() }
+        Self { scene, model, state, ages: WetAges::default(), notices: Vec::new(), shown_volume_reported: false }
     }
 
     /// Continues from the ages in the wet maps of the last frame.
@@ -207,7 +210,23 @@ impl Stepper {
             self.ages.advance(&mut measured.frame, self.model.world().solids(), frames);
         }
         self.state.pending_events.clear();
+        self.compare_volumes(&measured.frame);
         Ok(measured)
+    }
+
+    /// Tells the user once if a frame does not show the volumes of its drops.
+    fn compare_volumes(&mut self, frame: &Frame) {
+        if self.shown_volume_reported {
+            return;
+        }
+        let found = shown_volume::notice(frame, self.thickness());
+        self.shown_volume_reported = found.is_some();
+        self.notices.extend(found);
+    }
+
+    /// Thickness of a planar run, in m.
+    fn thickness(&self) -> Option<f64> {
+        if self.scene.world.planar { self.scene.resolution.cell } else { None }
     }
 
     fn measure(&self, timer: &mut dyn StageTimer) -> Result<MeasuredFrame, MeasureError> {
@@ -221,8 +240,8 @@ impl Stepper {
         frame.liquid =
             frame.liquid.tessellate_if_few().map_err(|reason| MeasureError::Instance { frame: number, reason })?;
         timer.enter("measure");
-        let planar = if self.scene.world.planar { self.scene.resolution.cell } else { None };
-        let measures = measure_frame(&frame, number, &self.state.pending_events, self.model.world(), planar)?;
+        let events = &self.state.pending_events;
+        let measures = measure_frame(&frame, number, events, self.model.world(), self.thickness())?;
         Ok(MeasuredFrame { frame, measures })
     }
 

@@ -175,12 +175,15 @@ fn reject(
         drop.substeps.dt = context.dt / f64::from(parts);
         return DropStepReport { outcome: Outcome::Retried, ..report };
     }
-    if !drop.mesh.touches_solid() {
-        // In flight it continues its ballistic path.
-        let displacement = (velocity + context.gravity * (0.5 * context.dt)) * context.dt;
-        drop.mesh.positions.iter_mut().for_each(|p| *p += displacement);
+    // In flight it continues its ballistic path, on solids it moves with them.
+    let mean_velocity = if drop.mesh.touches_solid() {
+        scratch.geometry.read(&drop.mesh, context.start);
+        scratch.geometry.solid_velocity()
+    } else {
         drop.velocity += context.gravity * context.dt;
-    }
+        velocity + context.gravity * (0.5 * context.dt)
+    };
+    drop.mesh.positions.iter_mut().for_each(|p| *p += mean_velocity * context.dt);
     rebuild(drop, context.end, context.params, scratch);
     DropStepReport { outcome: Outcome::Rebuilt, ..report }
 }

@@ -75,10 +75,20 @@ pub struct ContactSample {
     pub uv: DVec2,
     /// Outward normal of the solid.
     pub normal: DVec3,
-    /// Velocity of the solid, in m/s.
+    /// Mean velocity of the solid over the step, in m/s: what moves at it stays in place on the
+    /// solid.
     pub velocity: DVec3,
+    /// Velocity of the solid at the start of the step, in m/s: what has it is at rest on the solid.
+    pub start_velocity: DVec3,
     /// How the solid is wetted there.
     pub wetting: WettingCoefficients,
+}
+
+impl ContactSample {
+    /// What the solid gains in the first half of the step, in m/s.
+    pub fn gain(&self) -> DVec3 {
+        self.velocity - self.start_velocity
+    }
 }
 
 /// Wetting properties of a point of a solid, in the form that forces use.
@@ -140,7 +150,8 @@ impl WettingCache {
                     point: near.point,
                     uv: near.uv,
                     normal: near.normal,
-                    velocity: solid.velocity_at(near.point),
+                    velocity: solid.mean_velocity_at(near.point),
+                    start_velocity: solid.velocity_at(near.point),
                     wetting: self.coefficients(solid.wetting_at(near.uv)),
                 }
             }
@@ -151,6 +162,7 @@ impl WettingCache {
                     uv: DVec2::ZERO,
                     normal: outlet.direction,
                     velocity: outlet.direction * outlet.speed,
+                    start_velocity: outlet.direction * outlet.speed,
                     wetting: WettingCoefficients::default(),
                 }
             }

@@ -125,18 +125,18 @@ impl InterfaceVelocity<'_> {
     }
 }
 
-/// Advances φ by one step with `velocity` at cell centers, in cells per step, in as many parts as
-/// the Courant number requires; `stage` and `end` are scratch.
+/// Advances φ by one step with `velocity` at cell centers, in cells per step, in at least `parts`
+/// parts, which the Courant number requires; `stage` and `end` are scratch.
 pub fn advect_level_set(
     tiles: &Tiles,
     velocity: &[Field<f64>; 3],
-    courant: f64,
+    parts: f64,
     phi: &mut Field<f64>,
     stage: &mut Field<f64>,
     end: &mut Field<f64>,
 ) {
     // A step that begins slowly may end fast.
-    let parts = courant.clamp(1.0, MAX_PARTS).ceil();
+    let parts = parts.clamp(1.0, MAX_PARTS).ceil();
     for _ in 0..parts as usize {
         euler(tiles, velocity, 1.0 / parts, [phi, phi], 0.0, stage);
         euler(tiles, velocity, 1.0 / parts, [stage, phi], 0.5, end);

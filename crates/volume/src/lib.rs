@@ -31,6 +31,7 @@ mod grid;
 mod interface_advection;
 mod level_set_advection;
 mod line_state;
+mod line_transport;
 mod mirrors;
 mod moving_line;
 mod net_capillary_force;

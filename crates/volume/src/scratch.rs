@@ -34,6 +34,8 @@ pub struct Scratch {
     /// Two fields for one stage at a time.
     pub field: Field<f64>,
     pub other_field: Field<f64>,
+    /// States of contact lines before their walls moved.
+    pub line: Field<LineState>,
     /// Unknowns and system of the pressure solve.
     pub projection: Projection,
     /// Faces to which the inertia of short waves is added.
@@ -78,6 +80,7 @@ impl Default for Scratch {
             source: Vec::new(),
             net_forces: Vec::new(),
             field: field(),
+            line: Field::new(LineState::Free),
             other_field: field(),
             projection: Projection::default(),
             sharing_faces: Field::new(SharingFace::default()),

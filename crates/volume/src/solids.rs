@@ -143,9 +143,9 @@ impl Boundaries<'_> {
         }
     }
 
-    /// Velocity of a wall at `point`, in m/s.
+    /// Mean velocity in the step of a wall at `point`, in m/s.
     fn velocity(&self, wall: &Wall, point: DVec3) -> DVec3 {
-        self.world.solids().get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.velocity_at(point))
+        self.world.solids().get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.mean_velocity_at(point))
     }
 
     /// Whether any solid moves.
@@ -166,6 +166,11 @@ impl<'a> WallMotion<'a> {
     pub fn new(world: &'a World, sides: &'a [DomainSide], grid: &'a Grid) -> Self {
         let boundaries = Boundaries { world, sides };
         Self { boundaries, grid, moving: boundaries.moves() }
+    }
+
+    /// Whether any wall moves.
+    pub fn any_moves(&self) -> bool {
+        self.moving
     }
 
     /// Component `axis` of a wall's velocity at a cell's center, in m/s.

@@ -39,7 +39,7 @@ impl Environment for GridEnvironment<'_> {
             NearestSolid {
                 distance: near.distance,
                 normal: near.normal,
-                velocity: solid.velocity_at(near.point),
+                velocity: solid.mean_velocity_at(near.point),
                 wetting: solid.wetting_at(near.uv),
                 solid: index as i32,
             }

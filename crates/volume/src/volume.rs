@@ -121,7 +121,7 @@ impl AngleLaw for HysteresisLaw<'_> {
     }
 
     fn wall_velocity(&self, wall: &Wall, place: DVec3) -> DVec3 {
-        self.solids.get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.velocity_at(place))
+        self.solids.get(wall.solid as usize).map_or(DVec3::ZERO, |solid| solid.mean_velocity_at(place))
     }
 }
 
@@ -182,6 +182,7 @@ impl Volume {
         reports: &mut StageReports,
     ) -> Vec<NeedleFlow> {
         self.world.advance_to(until);
+        self.world.set_mean_velocities_since(self.totals.time);
         let emissions = self.world.emissions(self.totals.time, until);
         let Released { inserted, flows } =
             self.sources.emit(&emissions, &self.setup, &self.world, &mut self.fluid, &mut self.spray);

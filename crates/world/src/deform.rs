@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use sessile_geometry::files::read_mesh_from;
 use sessile_geometry::mesh_distance::MeshDistance;
 use sessile_geometry::repair::self_intersections;
@@ -40,6 +40,8 @@ pub(crate) struct Samples {
 pub(crate) struct Deformation {
     samples: Arc<Samples>,
     now: Arc<Deformed>,
+    /// Mean velocities of the vertices over a step ahead, in m/s.
+    mean_velocities: Option<Arc<Vec<DVec3>>>,
 }
 
 /// The mesh of one time, in the rest pose.
@@ -105,7 +107,7 @@ impl Deformation {
             velocities: vec![DVec3::ZERO; mesh.positions.len()],
             time: f64::NAN,
         };
-        Ok(Self { samples: Arc::new(samples), now: Arc::new(now) })
+        Ok(Self { samples: Arc::new(samples), now: Arc::new(now), mean_velocities: None })
     }
 
     /// A notice if some of the samples intersect themselves: distances are wrong there. At most
@@ -132,10 +134,19 @@ impl Deformation {
         if self.now.time == time {
             return;
         }
+        self.mean_velocities = None;
         let now = Arc::make_mut(&mut self.now);
         let (samples, velocities) = (&self.samples, &mut now.velocities);
         now.distance.refit_with(|positions| samples.at(time, positions, velocities));
         now.time = time;
+    }
+
+    /// Sets the mean velocities of the vertices until the time of `later`; `turn` takes directions
+    /// from the rest pose at that time to the present one.
+    pub fn set_mean_velocities(&mut self, later: &Self, turn: DMat3) {
+        let duration = later.now.time - self.now.time;
+        let moved = self.mesh().positions.iter().zip(&later.mesh().positions);
+        self.mean_velocities = Some(Arc::new(moved.map(|(from, to)| turn * ((*to - *from) / duration)).collect()));
     }
 
     /// The mesh in the rest pose.
@@ -160,8 +171,17 @@ impl Deformation {
 
     /// Velocity of the surface point nearest to a point of the rest pose, in m/s.
     pub fn velocity_at(&self, point: DVec3) -> DVec3 {
+        self.interpolated(self.velocities(), point)
+    }
+
+    /// The same by the mean velocities, where they are set.
+    pub fn mean_velocity_at(&self, point: DVec3) -> DVec3 {
+        self.interpolated(self.mean_velocities.as_ref().map_or(self.velocities(), |mean| mean), point)
+    }
+
+    fn interpolated(&self, velocities: &[DVec3], point: DVec3) -> DVec3 {
         let Some(near) = self.now.distance.nearest(point) else { return DVec3::ZERO };
-        let [a, b, c] = self.mesh().triangles[near.triangle].map(|v| self.now.velocities[v as usize]);
+        let [a, b, c] = self.mesh().triangles[near.triangle].map(|v| velocities[v as usize]);
         a * near.barycentrics.x + b * near.barycentrics.y + c * near.barycentrics.z
     }
 

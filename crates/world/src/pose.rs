@@ -82,6 +82,30 @@ pub fn angular_velocity_xyz(angles: DVec3, rates: DVec3) -> DVec3 {
     DVec3::Z * rates.z + z * (DVec3::Y * rates.y) + zy * (DVec3::X * rates.x)
 }
 
+/// The mean velocity of a body's points between two poses: v(x) = A x + b, by which each point gets
+/// to where it will be exactly. The velocity at the start misses that by a Δt²/2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanVelocity {
+    /// A, in 1/s.
+    rate: DMat3,
+    /// b, in m/s.
+    offset: DVec3,
+}
+
+impl MeanVelocity {
+    /// Of a body that moves from one pose to another in `duration` seconds.
+    pub fn between(from: &Pose, to: &Pose, duration: f64) -> Self {
+        let turn = to.rotation * from.rotation.transpose();
+        let rate = (turn - DMat3::IDENTITY) * (1.0 / duration);
+        Self { rate, offset: (to.translation - turn * from.translation) / duration }
+    }
+
+    /// Velocity of the point that is at `point` at the start, in m/s.
+    pub fn at(&self, point: DVec3) -> DVec3 {
+        self.rate * point + self.offset
+    }
+}
+
 /// A rigid body's velocity: v(x) = linear + angular × (x − pivot).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigidVelocity {
@@ -106,6 +130,15 @@ impl RigidVelocity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_velocity_takes_every_point_to_its_place() {
+        let from = Pose::new(DQuat::from_rotation_y(0.3), DVec3::new(0.1, -0.2, 0.5));
+        let to = Pose::new(DQuat::from_rotation_x(1.2) * DQuat::from_rotation_z(-0.7), DVec3::new(1.0, 0.4, 0.0));
+        let body = DVec3::new(0.9, 0.3, -0.4);
+        let arrived = from.apply(body) + MeanVelocity::between(&from, &to, 0.25).at(from.apply(body)) * 0.25;
+        assert!(arrived.distance(to.apply(body)) < 1e-14, "{arrived}");
+    }
 
     /// The rotation's derivative is ω × R, for any angles.
     #[test]

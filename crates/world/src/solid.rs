@@ -23,7 +23,7 @@ use crate::error::WorldError;
 use crate::materials::BuiltMaterial;
 use crate::mesh_files;
 use crate::motion::{KinematicOverride, keyed_motion};
-use crate::pose::{Pose, RigidVelocity, rotation_xyz};
+use crate::pose::{MeanVelocity, Pose, RigidVelocity, rotation_xyz};
 use crate::primitives::{axes_along, block::Block, cylinder::Cylinder, leaf::Leaf, plane::Plane, sphere::Sphere};
 use crate::rest_mesh::{MeshBuilder, RestMesh};
 
@@ -40,6 +40,8 @@ pub struct Solid {
     world_from_rest: Pose,
     world_from_primitive: Pose,
     velocity: RigidVelocity,
+    /// Over a step.
+    mean_velocity: Option<MeanVelocity>,
     /// Of a mesh whose vertices move; it stands for `primitive` and `mesh`.
     deformation: Option<Deformation>,
     motion_override: Option<KinematicOverride>,
@@ -133,6 +135,7 @@ impl Solid {
             world_from_rest: Pose::IDENTITY,
             world_from_primitive: rest_from_primitive,
             velocity: RigidVelocity::ZERO,
+            mean_velocity: None,
             deformation,
             motion_override: None,
             wetting_by_hand: None,
@@ -265,6 +268,18 @@ impl Solid {
             .map_or(rigid, |deformation| rigid + pose.turn(deformation.velocity_at(pose.apply_inverse(point))))
     }
 
+    /// Mean velocity over a step of the solid's point at `point`, by which it gets to where it will
+    /// be or has come from where it was, if
+    /// [`World::set_mean_velocities`](crate::World::set_mean_velocities) has been told;
+    /// [`Solid::velocity_at`] otherwise.
+    pub fn mean_velocity_at(&self, point: DVec3) -> DVec3 {
+        let Some(mean) = &self.mean_velocity else { return self.velocity_at(point) };
+        let (rigid, pose) = (mean.at(point), &self.world_from_rest);
+        self.deformation
+            .as_ref()
+            .map_or(rigid, |deformation| rigid + pose.turn(deformation.mean_velocity_at(pose.apply_inverse(point))))
+    }
+
     /// Rigid velocity; of a deforming solid, that of its pose.
     pub fn velocity(&self) -> &RigidVelocity {
         &self.velocity
@@ -347,6 +362,7 @@ impl Solid {
         self.world_from_rest = pose;
         self.world_from_primitive = pose.after(&self.rest_from_primitive);
         self.velocity = velocity;
+        self.mean_velocity = None;
         if let Some(deformation) = &mut self.deformation {
             deformation.advance_to(time);
             let deformed = deformation.mesh();
@@ -355,6 +371,21 @@ impl Solid {
                 self.mesh = Arc::new(RestMesh::of_file(deformed.clone()));
             }
         }
+    }
+
+    /// Sets the mean velocities until the time of `later`, `duration` seconds ahead.
+    pub(crate) fn set_mean_velocity(&mut self, later: &Self, duration: f64) {
+        let [from, to] = [&self.world_from_rest, &later.world_from_rest];
+        self.mean_velocity = Some(MeanVelocity::between(from, to, duration));
+        if let Some((deformation, deformed)) = self.deformation.as_mut().zip(later.deformation.as_ref()) {
+            deformation.set_mean_velocities(deformed, from.rotation.transpose() * to.rotation);
+        }
+    }
+
+    /// Sets the mean rigid velocity since `time`, −`duration` seconds ago.
+    pub(crate) fn set_mean_velocity_since(&mut self, time: f64, duration: f64) {
+        let (then, _) = self.motion_at(time);
+        self.mean_velocity = Some(MeanVelocity::between(&self.world_from_rest, &then, duration));
     }
 
     /// Replaces the material's wetting by a uniform one (`None`: uses the material again).

@@ -128,6 +128,24 @@ impl World {
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 
+    /// Sets the mean velocities of the solids until the time of `later`, a later state of the same
+    /// solids: what moves at them until then stays in place on its solid. The next
+    /// [`World::advance_to`] removes them.
+    pub fn set_mean_velocities(&mut self, later: &Self) {
+        let duration = later.time - self.time;
+        for (solid, moved) in self.solids.iter_mut().zip(&later.solids).filter(|(solid, _)| solid.moves()) {
+            solid.set_mean_velocity(moved, duration);
+        }
+    }
+
+    /// Sets the mean velocities of solids that move rigidly since an earlier `time`, in s.
+    pub fn set_mean_velocities_since(&mut self, time: f64) {
+        let duration = time - self.time;
+        for solid in self.solids.iter_mut().filter(|solid| solid.moves_rigidly()) {
+            solid.set_mean_velocity_since(time, duration);
+        }
+    }
+
     /// Current gravity, in m/s².
     pub fn gravity(&self) -> DVec3 {
         self.gravity

@@ -151,9 +151,7 @@ impl<'a> Runner<'a> {
             let result = self.stepper.step(target, &mut self.clock);
             self.clock.pause();
             result.map_err(|failure| self.step_error(failure))?;
-            for text in self.stepper.take_notices() {
-                self.progress.notice(&text);
-            }
+            self.report_notices();
             // A checkpoint between frames never counts a frame that is not written yet.
             let between = self.stepper.frame_number() < next;
             if between && self.options.checkpoint_seconds > 0.0 && self.checkpoint_is_due() {
@@ -192,6 +190,7 @@ impl<'a> Runner<'a> {
     fn write_frame(&mut self) -> Result<(), RunError> {
         let fields = if self.scene.output.fields { self.stepper.model().fields() } else { None };
         let MeasuredFrame { frame, measures } = self.stepper.measured(&mut self.clock)?;
+        self.report_notices();
         let number = measures.frame;
 
         self.clock.enter("write");
@@ -262,6 +261,12 @@ impl<'a> Runner<'a> {
         // If the run failed, its error is reported rather than that of writing the status.
         let outcome = result?;
         written.map(|()| outcome)
+    }
+
+    fn report_notices(&mut self) {
+        for text in self.stepper.take_notices() {
+            self.progress.notice(&text);
+        }
     }
 
     fn report_progress(&self) {

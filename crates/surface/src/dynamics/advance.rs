@@ -224,7 +224,8 @@ fn assemble_tension(
 
 /// Moves the vertices at the solved velocities and extrapolates those of the midpoint rule.
 ///
-/// The contact line is not extrapolated. Along the plane that a drop slides on, its momentum is.
+/// The slip of vertices in contact is not extrapolated, only the motion of their solid. Along the
+/// plane that a drop slides on, its momentum is.
 pub(super) fn move_vertices(
     drop: &mut Drop,
     geometry: &DropGeometry,
@@ -244,6 +245,10 @@ pub(super) fn move_vertices(
         let free = geometry.kinds[v] == VertexKind::Free;
         drop.mesh.velocities[v] = if midpoint && free { solved * 2.0 - before } else { solved };
     }
+    for contact in &geometry.contacts {
+        let v = contact.vertex;
+        drop.mesh.velocities[v] += system.constraints[v].prescribed(contact.sample.gain());
+    }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     if let Some((velocity, normal)) = extrapolated {
         let missing = velocity - drop.velocity;
@@ -255,7 +260,7 @@ pub(super) fn move_vertices(
 /// The speeds that the checks and the rest criterion use.
 fn measure_speeds(drop: &Drop, geometry: &DropGeometry, line: contact_line::StickSlipReport) -> AdvanceReport {
     let on_solid = geometry.on_solid();
-    let reference = if on_solid { geometry.solid_velocity() } else { drop.velocity };
+    let reference = if on_solid { geometry.solid_end_velocity() } else { drop.velocity };
     let slip_speed = if on_solid { drop.velocity.distance(reference) } else { 0.0 };
     let (mut max_normal_speed, mut max_speed): (f64, f64) = (0.0, 0.0);
     for (v, velocity) in drop.mesh.velocities.iter().enumerate() {

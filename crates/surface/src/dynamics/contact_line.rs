@@ -82,7 +82,7 @@ pub fn add_footprint_friction(
 ) {
     let Some(normal) = geometry.footprint_normal() else { return };
     let width = footprint_width(geometry);
-    let slip = drop.velocity - geometry.solid_velocity();
+    let slip = drop.velocity - geometry.solid_start_velocity();
     let speed = (slip - normal * normal.dot(slip)).length();
     let liquid = &context.params.liquid;
     k.base_normal = normal;
@@ -166,7 +166,7 @@ fn has_hysteresis(contact: &Contact) -> bool {
 
 /// The motion of a line vertex at the beginning of a step.
 fn initial_motion(drop: &Drop, contact: &Contact) -> LineMotion {
-    let speed = contact.outward.dot(drop.mesh.velocities[contact.vertex] - contact.sample.velocity);
+    let speed = contact.outward.dot(drop.mesh.velocities[contact.vertex] - contact.sample.start_velocity);
     if !contact.is_mobile_line() {
         LineMotion::Pinned
     } else if !has_hysteresis(contact) {
@@ -203,7 +203,7 @@ fn constrain_contact(
     let (v, sample) = (contact.vertex, &contact.sample);
     let mut prescribed = sample.velocity;
     if let Some(velocity) = drop_velocity.filter(|_| contact.kind == VertexKind::ContactLine) {
-        let slip = velocity - sample.velocity;
+        let slip = velocity - sample.start_velocity;
         let along = contact.outward.cross(sample.normal);
         prescribed += along * along.dot(slip);
     }

@@ -32,9 +32,10 @@ fn min_shift_squared(context: &StepContext<'_>) -> f64 {
     MIN_SHIFT_SQUARED * context.params.edge * context.params.edge
 }
 
-/// Moves wetted vertices along with the drop; returns whether it slides.
+/// Moves wetted vertices, which have moved with their solid, along with the drop; returns whether
+/// it slides.
 fn translate_wetted(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeometry) -> bool {
-    let slip = drop.velocity * context.dt;
+    let slip = (drop.velocity - geometry.solid_end_velocity()) * context.dt;
     let slides = slip.length_squared() > min_shift_squared(context);
     for contact in wetted(geometry) {
         let position = &mut drop.mesh.positions[contact.vertex];

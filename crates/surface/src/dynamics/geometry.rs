@@ -269,10 +269,24 @@ impl DropGeometry {
         self.contacts.iter().any(|contact| !contact.interface.is_solid())
     }
 
-    /// Mean velocity of the solids at the vertices in contact, in m/s.
+    /// Velocity of the solids over the step, averaged over the vertices in contact, in m/s.
     pub fn solid_velocity(&self) -> DVec3 {
+        self.average_on_solids(|sample| sample.velocity)
+    }
+
+    /// The same at the start of the step.
+    pub fn solid_start_velocity(&self) -> DVec3 {
+        self.average_on_solids(|sample| sample.start_velocity)
+    }
+
+    /// The same at the end of the step, if it changes steadily.
+    pub fn solid_end_velocity(&self) -> DVec3 {
+        self.average_on_solids(|sample| sample.velocity + sample.gain())
+    }
+
+    fn average_on_solids(&self, value: impl Fn(&ContactSample) -> DVec3) -> DVec3 {
         let on_solids = || self.contacts.iter().filter(|contact| contact.interface.is_solid());
-        on_solids().map(|contact| contact.sample.velocity).sum::<DVec3>() / on_solids().count().max(1) as f64
+        on_solids().map(|contact| value(&contact.sample)).sum::<DVec3>() / on_solids().count().max(1) as f64
     }
 
     /// Mean normal of the solids along the contact line.

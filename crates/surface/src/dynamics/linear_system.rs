@@ -63,6 +63,11 @@ impl Constraint {
             Self::Fixed => DVec3::ZERO,
         }
     }
+
+    /// The component in the directions in which the velocity is prescribed.
+    pub fn prescribed(self, v: DVec3) -> DVec3 {
+        v - self.project(v)
+    }
 }
 
 /// Coefficients of a step that all vertices share.

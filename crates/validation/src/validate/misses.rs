@@ -54,12 +54,6 @@ const MISSES: &[Miss] = &[
         reason: "Necks are for display only: they close exponentially from the union of the two caps, and begin too wide.",
     },
     Miss {
-        case: "agreement-shaken-plate",
-        quantity: "slip over the base radius at 0.8 of the law, surface",
-        reason: "The drop begins at its advancing angle all round, so its front advances at once under any acceleration; its rear \
-                 follows, although it should stay pinned down to the receding angle. After half a radius it holds.",
-    },
-    Miss {
         case: "agreement-bridge",
         quantity: "width of the bridge",
         reason: "Necks are for display only: they close exponentially from the union of the two caps, and begin too wide.",

@@ -8,7 +8,7 @@
 //! What flat triangles cut off on average is compensated before (`chord_error`); what remains are
 //! drops of a few cells, sharp edges, and the difference of a fast drop on the grid to its balance.
 //! δ is at most a twentieth of a cell, which the grid does not resolve: a larger difference remains
-//! visible.
+//! visible. Drops of a few cells are not resolved at all and may be moved by half a cell.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -20,6 +20,12 @@ use super::{ExtractionFields, SurfaceTag, VertexKind};
 
 /// Displacements until the volume is enclosed.
 const PASSES: usize = 2;
+/// The same for drops of at most [`FEW_CELLS`].
+const PASSES_OF_SMALL: usize = 6;
+/// Volume of a drop that the grid does not resolve, in cells.
+const FEW_CELLS: f64 = 27.0;
+/// Largest displacement of such a drop, in cells.
+const MAX_DISPLACEMENT_OF_SMALL: f64 = 0.5;
 
 /// What is known of the drops that are shown as one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,10 +34,19 @@ struct Body {
     volume: Option<f64>,
     /// A point near the surface, from which its volume is summed without cancellation.
     center: DVec3,
-    /// Displacement that is left, in m.
-    left: f64,
+    /// Displacement so far, in m.
+    moved: f64,
+    /// Largest displacement, in m.
+    limit: f64,
     /// Displacement in this pass, in m.
     shift: f64,
+}
+
+impl Body {
+    /// Whether the grid does not resolve it.
+    fn is_small(&self, h: f64) -> bool {
+        self.volume.is_some_and(|volume| volume <= FEW_CELLS * h.powi(3))
+    }
 }
 
 /// Moves the interface and the contact line of each drop; `joined` lists drops that are shown as
@@ -46,8 +61,15 @@ pub fn compensate_volume(
 ) {
     let (ids, mut bodies) = find_bodies(mesh, joined, h, liquid);
     let body_of: Vec<u32> = mesh.owners.iter().map(|&id| body_of_drop(&ids, id)).collect();
-    for _ in 0..PASSES {
+    for pass in 0..PASSES_OF_SMALL {
+        if pass == PASSES {
+            // The others have arrived.
+            bodies.iter_mut().filter(|body| !body.is_small(h)).for_each(|body| body.volume = None);
+        }
         measure(mesh, &body_of, &mut bodies);
+        if bodies.iter().all(|body| body.shift == 0.0) {
+            return;
+        }
         let (bodies, body_of) = (&bodies, &body_of);
         mesh.positions.par_iter_mut().enumerate().for_each(|(v, position)| {
             let body = &bodies[body_of[v] as usize];
@@ -81,10 +103,13 @@ fn find_bodies(
         sets.union(at(id), at(into));
     }
     let ids: Vec<(u32, u32)> = (known.iter().enumerate()).map(|(k, &id)| (id, sets.find(k as u32))).collect();
-    let mut bodies = vec![Body { volume: Some(0.0), left: MAX_DISPLACEMENT * h, ..Body::default() }; ids.len()];
+    let mut bodies = vec![Body { volume: Some(0.0), ..Body::default() }; ids.len()];
     for &(id, body) in &ids {
         let body = &mut bodies[body as usize];
         body.volume = body.volume.zip(liquid.volume(id)).map(|(sum, volume)| sum + volume);
+    }
+    for body in &mut bodies {
+        body.limit = h * if body.is_small(h) { MAX_DISPLACEMENT_OF_SMALL } else { MAX_DISPLACEMENT };
     }
     for (&owner, &position) in mesh.owners.iter().zip(&mesh.positions) {
         bodies[sets.find(at(owner)) as usize].center = position;
@@ -105,7 +130,8 @@ fn measure(mesh: &TaggedMesh, body_of: &[u32], bodies: &mut [Body]) {
     }
     for (body, (enclosed, area)) in bodies.iter_mut().zip(sums) {
         let missing = body.volume.map_or(0.0, |volume| volume - enclosed);
-        body.shift = if area > 0.0 { (missing / area).clamp(-body.left, body.left) } else { 0.0 };
-        body.left -= body.shift.abs();
+        let wanted = if area > 0.0 { body.moved + missing / area } else { body.moved };
+        body.shift = wanted.clamp(-body.limit, body.limit) - body.moved;
+        body.moved += body.shift;
     }
 }

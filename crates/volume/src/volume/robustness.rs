@@ -52,6 +52,19 @@ fn a_moving_plate_carries_its_drop_v4() {
     }
 }
 
+/// A plate that moves steadily by 40 mm, 0.4 cells in a step: seen from it, the drop is at rest.
+#[test]
+fn a_drop_on_a_steadily_moving_plate_keeps_its_base_v4() {
+    let mut volume = on_moving_plate(9.8, "{at = \"1 s\", move = \"800 0 0 mm\"}", -20.0);
+    volume.fluid.state.velocity[0].values_mut().fill(0.8);
+    let [low, high] = footprint(&volume);
+    run_to(&mut volume, 0.05);
+    let [left, right] = footprint(&volume);
+    let moved = [left.x - low.x - 40.0, right.x - high.x - 40.0];
+    println!("its ends are at {:+.4} and {:+.4} mm", moved[0], moved[1]);
+    assert!(moved.iter().all(|moved| moved.abs() < 0.01), "the ends of the base are {moved:.4?} mm off");
+}
+
 /// A plate that turns by 50° about (0, −1.5 mm).
 #[test]
 fn a_turning_plate_carries_its_drop_v4() {
