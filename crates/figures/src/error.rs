@@ -36,13 +36,13 @@ pub enum FigureError {
         /// What is wrong with it.
         cause: ImageError,
     },
-    /// An image cannot be encoded.
-    #[error("{}: cannot encode the image: {cause}", file.display())]
+    /// An image cannot be written.
+    #[error("{}: cannot write the image: {cause}", file.display())]
     Encode {
         /// The image.
         file: PathBuf,
-        /// What the encoder reports.
-        cause: jpeg_encoder::EncodingError,
+        /// Why.
+        cause: sessile_render::ImageFileError,
     },
     /// A file cannot be read or written.
     #[error(transparent)]

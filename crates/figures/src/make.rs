@@ -7,12 +7,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jpeg_encoder::{ColorType, Encoder};
-use sessile_frames::{
-    Durability, FolderError, FrameMeasures, FrameSelection, NoProgress, RunFolder, atomic, measures_file,
-};
+use sessile_frames::{FolderError, FrameMeasures, FrameSelection, NoProgress, RunFolder, atomic, measures_file};
 use sessile_images::Image;
-use sessile_render::{FramesToRender, Quality, RenderOptions, render_run};
+use sessile_render::{FramesToRender, Quality, RenderOptions, render_run, write_jpeg};
 use sessile_scene::types::{Fidelity, Scene};
 use sessile_scene::{NoFiles, parse_str};
 use sessile_sim::scenes::ShippedScene;
@@ -144,7 +141,7 @@ fn render_strip(
             return Err(FigureError::Stopped);
         }
         let image = format!("{name}-{number}.jpg");
-        write_jpeg(&run.folder.image_path(frame.frame), &options.folder.join("images").join(&image))?;
+        store_as_jpeg(&run.folder.image_path(frame.frame), &options.folder.join("images").join(&image))?;
         record.images.push(image);
         record.times.push(frame.time);
     }
@@ -163,16 +160,11 @@ fn strip_frames(frames: usize, count: usize) -> Vec<usize> {
     }
 }
 
-fn write_jpeg(png: &Path, jpeg: &Path) -> Result<(), FigureError> {
+fn store_as_jpeg(png: &Path, jpeg: &Path) -> Result<(), FigureError> {
     let image = Image::read(png).map_err(|cause| FigureError::Image { file: png.to_owned(), cause })?;
-    let pixels: Vec<u8> = image.rgb().into_iter().flatten().map(|value| (value * 255.0).round() as u8).collect();
-    let mut bytes = Vec::new();
-    let sides = [image.width(), image.height()].map(|side| u16::try_from(side).unwrap_or(u16::MAX));
-    Encoder::new(&mut bytes, JPEG_QUALITY)
-        .encode(&pixels, sides[0], sides[1], ColorType::Rgb)
-        .map_err(|cause| FigureError::Encode { file: jpeg.to_owned(), cause })?;
     atomic::create_folder(jpeg.parent().unwrap_or(Path::new("")))?;
-    Ok(atomic::write(jpeg, &bytes, Durability::Handed)?)
+    write_jpeg(jpeg, image.width(), image.height(), &image.rgb_bytes(), JPEG_QUALITY)
+        .map_err(|cause| FigureError::Encode { file: jpeg.to_owned(), cause })
 }
 
 fn measure(figure: &Figure, runs: &[PanelRun], fidelities: &[Fidelity]) -> Vec<MeasureRecord> {

@@ -15,6 +15,9 @@ use crate::folder::{FolderError, PARTS, RunFolder, entries};
 use crate::measures_file;
 use crate::names::frame_of;
 
+/// Name endings of images.
+const IMAGES: [&str; 3] = ["png", "jpg", "exr"];
+
 /// Name endings in `ground-truth/`.
 const GROUND_TRUTH: [&str; 7] = ["clean.png", "mask.png", "id.png", "id.exr", "depth.exr", "flow.exr", "flow.flo"];
 
@@ -77,10 +80,10 @@ impl RunFolder {
     ) -> Result<(), FileError> {
         let root = self.root();
         remove_numbered(&root.join("frames"), &["ply", "drops"], &removed)?;
-        remove_numbered(&self.pictures_path(), &["png", "exr"], &removed_image)?;
+        remove_numbered(&self.pictures_path(), &IMAGES, &removed_image)?;
         remove_numbered(&self.ground_truth_path(), &GROUND_TRUTH, &removed_image)?;
         for folder in subfolders(&self.renders_path())? {
-            remove_numbered(&folder, &["png", "exr"], &removed_image)?;
+            remove_numbered(&folder, &IMAGES, &removed_image)?;
             let truth = folder.join("ground-truth");
             remove_numbered(&truth, &GROUND_TRUTH, &removed_image)?;
             remove_if_empty(&truth)?;

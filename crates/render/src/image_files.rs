@@ -1,4 +1,4 @@
-//! Image files: PNG for display, EXR with all buffers of the renderer.
+//! Image files: PNG and JPEG for display, EXR with all buffers of the renderer.
 //!
 //! An EXR has one layer, half floats for color and full floats where precision matters, with these
 //! channels:
@@ -21,6 +21,7 @@ use exr::prelude::{
     WritableImage, f16,
 };
 use glam::Vec3;
+use jpeg_encoder::{ColorType, Encoder};
 use sessile_frames::atomic::{self, Durability, FileError};
 
 use crate::framebuffer::Framebuffer;
@@ -100,6 +101,21 @@ fn write_bytes(
             writer.write_image_data(bytes)?;
             writer.finish()
         })
+        .map_err(|error| ImageFileError::Encode(error.to_string()))?;
+    Ok(atomic::write(path, &file, Durability::Handed)?)
+}
+
+/// Writes sRGB bytes, three per pixel, rows from the top, as a JPEG with a quality from 1 to 100.
+pub fn write_jpeg(path: &Path, width: usize, height: usize, rgb: &[u8], quality: u8) -> Result<(), ImageFileError> {
+    let wrong = || ImageFileError::Size { width, height, what: "sRGB bytes", found: rgb.len() };
+    let [columns, rows] = [width, height].map(|count| u16::try_from(count).ok().filter(|&count| count > 0));
+    let (Some(columns), Some(rows)) = (columns, rows) else { return Err(wrong()) };
+    if rgb.len() != 3 * width * height {
+        return Err(wrong());
+    }
+    let mut file = Vec::new();
+    Encoder::new(&mut file, quality)
+        .encode(rgb, columns, rows, ColorType::Rgb)
         .map_err(|error| ImageFileError::Encode(error.to_string()))?;
     Ok(atomic::write(path, &file, Durability::Handed)?)
 }
@@ -233,6 +249,21 @@ mod tests {
     }
 
     #[test]
+    fn a_jpeg_shows_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jpg");
+        let (width, height) = (40, 24);
+        let wave = |i: usize| (128.0 + 100.0 * (0.2 * i as f64).sin()) as u8;
+        let rgb: Vec<u8> = (0..width * height).flat_map(|i| [wave(i % width), wave(i / width), 90]).collect();
+        write_jpeg(&path, width, height, &rgb, 90).unwrap();
+        let read = sessile_images::Image::read(&path).unwrap();
+        assert_eq!([read.width(), read.height()], [width, height]);
+        let bytes = read.rgb().into_iter().flatten().map(|value| value * 255.0);
+        let error = bytes.zip(&rgb).map(|(read, &written)| (read - f32::from(written)).abs()).fold(0.0, f32::max);
+        assert!(error < 8.0, "{error} of 255");
+    }
+
+    #[test]
     fn wrong_sizes_and_missing_folders_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
@@ -244,6 +275,8 @@ mod tests {
         assert!(write_png(&path, 0, 0, &[]).is_err());
         assert!(write_png(&path, usize::MAX, 2, &[0; 6]).is_err());
         assert!(write_png(&path, 2, 2, &[0; 11]).is_err());
+        assert!(write_jpeg(&path, 2, 2, &[0; 11], 90).is_err());
+        assert!(write_jpeg(&path, 65_536, 1, &[0; 3 * 65_536], 90).is_err());
         let missing = folder.path().join("none/a.png");
         assert!(matches!(write_png(&missing, 1, 1, &[0; 3]), Err(ImageFileError::File(_))));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -40,7 +40,7 @@ pub use benchmark_scenes::{Substrate, drop_lattice, out_of_focus_pane, slanting,
 pub use denoise::denoise;
 pub use framebuffer::{Framebuffer, Mixture};
 pub use ground_truth::{FlowStatus, GroundTruth, GroundTruthFiles, flow_colors, ground_truth, write_sample_truth};
-pub use image_files::{ImageFileError, write_exr, write_png};
+pub use image_files::{ImageFileError, write_exr, write_jpeg, write_png};
 pub use path_integrator::PathSettings;
 pub use preview::Preview;
 pub use reference_scenes::{drop_in_the_sun, drop_on_checks};

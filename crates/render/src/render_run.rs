@@ -44,7 +44,7 @@ pub use options::{FramesToRender, Quality, RenderOptions, RenderPart, RenderSumm
 use crate::denoise::denoise;
 use crate::framebuffer::Framebuffer;
 use crate::ground_truth::{GroundTruth, GroundTruthFiles, ground_truth, write_ground_truth};
-use crate::image_files::{write_exr, write_png_with_text};
+use crate::image_files::{write_exr, write_jpeg, write_png_with_text};
 use crate::render_image::{ImageSettings, RenderedImage, render_image_until};
 use crate::tone_map::{Exposure, to_srgb};
 use image_tag::{ImageTag, KEYWORD, view_hash};
@@ -64,6 +64,9 @@ const NOISE: f32 = 0.01;
 
 /// Clamp on indirect samples, in units of white; see [`crate::path_integrator::PathSettings`].
 const CLAMP: f32 = 10.0;
+
+/// Quality of JPEG files, of 100.
+const JPEG_QUALITY: u8 = 90;
 
 /// Number of pixels from which an image gets all photons; see [`ImageSettings::photons`].
 const FULL_PHOTONS: f64 = 640.0 * 360.0;
@@ -111,6 +114,7 @@ pub fn render_run(
         settings,
         denoised,
         exr: options.exr,
+        jpeg: options.jpeg,
         previews,
         ground_truth: options.ground_truth,
         part: options.part,
@@ -222,6 +226,7 @@ struct Job<'a> {
     settings: ImageSettings,
     denoised: bool,
     exr: bool,
+    jpeg: bool,
     previews: bool,
     ground_truth: bool,
     part: RenderPart,
@@ -358,11 +363,13 @@ impl Job<'_> {
         let RenderedFrame { frame, rendered, truth } = rendered;
         let image = self.denoise(rendered);
         let failed = |cause| RenderError::Image { frame, cause };
-        let (path, layers) = (self.destination.image(frame), self.destination.layers(frame));
+        let [path, jpeg, layers] =
+            [self.destination.image(frame), self.destination.jpeg(frame), self.destination.layers(frame)];
+        // Other files of a replaced image would be mistaken for those of the new one.
+        let replaced = ImageTag::read(&path).as_ref() != Some(self.tag);
         if self.exr {
             write_exr(&layers, &image).map_err(failed)?;
-        } else if ImageTag::read(&path).as_ref() != Some(self.tag) {
-            // Layers of a replaced image would be mistaken for those of the new one.
+        } else if replaced {
             atomic::remove(&layers).map_err(FolderError::from)?;
         }
         if let Some((truth, clean)) = truth {
@@ -370,6 +377,11 @@ impl Job<'_> {
             write_ground_truth(&files, &truth, &clean).map_err(failed)?;
         }
         let rgb = to_srgb(&image, exposure, self.scene.render.view);
+        if self.jpeg {
+            write_jpeg(&jpeg, image.width, image.height, &rgb, JPEG_QUALITY).map_err(failed)?;
+        } else if replaced {
+            atomic::remove(&jpeg).map_err(FolderError::from)?;
+        }
         write_png_with_text(&path, image.width, image.height, &rgb, &[(KEYWORD, &self.tag.text())]).map_err(failed)?;
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(())

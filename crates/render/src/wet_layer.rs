@@ -246,6 +246,29 @@ mod tests {
         assert!(layer.texels.iter().all(|t| t.y >= 0.0 && t.y < 0.9e-5));
     }
 
+    /// Near the pole of a sphere texels are many times as high as wide. The edge of a film bends
+    /// light by its slope, which must not depend on them.
+    #[test]
+    fn the_edge_of_a_round_film_is_as_steep_across_narrow_texels_as_along_them() {
+        const SIZE: Vec2 = Vec2::new(8e-3, 12.8e-3);
+        let corners = [Vec2::ZERO, Vec2::X, Vec2::ONE, Vec2::Y];
+        let strip = [[0, 1, 2], [0, 2, 3]].into_iter().map(|t: [usize; 3]| {
+            let uvs = t.map(|k| corners[k]);
+            (uvs.map(|uv| (SIZE * uv).extend(0.0)), uvs)
+        });
+        // Texels of 0.03 mm × 0.4 mm, and a film of 10 µm with a radius of 3 mm in the middle.
+        let at = |x: u32, y: u32| (Vec2::new(x as f32 + 0.5, y as f32 + 0.5) / Vec2::new(256.0, 32.0) - 0.5) * SIZE;
+        let round = map(256, 32, |x, y| if at(x, y).length() < 3e-3 { [65535, 1000] } else { [0, 0] });
+        let layer = WetLayer::new(&round, SIZE.x * SIZE.y, strip).unwrap();
+        let steepest = |direction: Vec2| {
+            let place = |i: u16| Vec2::splat(0.5) + direction * 4e-3 * (f32::from(i) / 1000.0) / SIZE;
+            let slopes = (500..1000).map(|i| (layer.at(place(i)).slope / SIZE).length());
+            slopes.fold(0.0, f32::max)
+        };
+        let [across, along] = [Vec2::X, Vec2::Y].map(steepest);
+        assert!((0.7..1.4).contains(&(across / along)), "{across} across the texels, {along} along them");
+    }
+
     /// A wet path of the reproduction modes has no thickness; its edge bends the normals, and its
     /// inside is uneven.
     #[test]

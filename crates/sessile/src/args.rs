@@ -397,6 +397,9 @@ pub struct RenderArgs {
     /// Also write EXR files: linear radiance, albedo, normal, depth, drop ids
     #[arg(long)]
     pub exr: bool,
+    /// Also write JPEG files
+    #[arg(long)]
+    pub jpeg: bool,
     /// Renderer: `full` (path tracing) or `preview` (approximate, about 20 times faster)
     #[arg(long, value_name = "QUALITY", value_enum, default_value_t)]
     pub quality: RenderQuality,

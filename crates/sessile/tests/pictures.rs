@@ -114,7 +114,7 @@ fn a_part_of_a_run_and_other_settings_have_a_folder_of_their_own() {
             "frames-1-2",
             &["00001.exr", "00001.png", "00002.exr", "00002.png", "rain.mp4"],
         ),
-        (&["--frames", "last"], "frame-2", &["00002.png"]),
+        (&["--frames", "last", "--jpeg"], "frame-2", &["00002.jpg", "00002.png"]),
         (
             &["--samples", "3", "--no-denoise", "--threads", "1"],
             "3-samples_raw",

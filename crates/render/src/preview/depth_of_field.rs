@@ -13,7 +13,7 @@
 //! parts that are hidden by something out of focus are filled with their surroundings. Highlights
 //! are spread apart ([`super::bright_discs`]).
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::bright_discs::bright_discs;
@@ -42,12 +42,34 @@ pub(super) struct Focused<'a> {
     pub radius: &'a [f32],
 }
 
+/// Directions that the spiral is turned to. Each pixel has one of them, so that what lies between
+/// the spiral's points leaves no pattern.
+const TURNS: u32 = 16;
+
 /// What a gathering pixel reads of another one, side by side in memory.
 #[derive(Clone, Copy)]
 struct Disc {
-    color: Vec3,
+    /// Color, and 1: a weighted sum of it has the sum of the weights.
+    color: Vec4,
     near: f32,
     radius: f32,
+    /// Light per area of the disc: 1 / radius².
+    density: f32,
+}
+
+/// A pixel at which another one looks, relative to that.
+#[derive(Clone, Copy)]
+struct Tap {
+    offset: [i32; 2],
+    distance: f32,
+}
+
+/// The taps of all pixels that share a reach, turn by turn.
+struct Taps {
+    taps: Vec<Tap>,
+    of_a_turn: usize,
+    /// Area of the image that a tap stands for, in pixels.
+    area: f32,
 }
 
 impl Focused<'_> {
@@ -57,19 +79,28 @@ impl Focused<'_> {
         let reaches = self.reaches();
         let mut color = self.color.to_vec();
         let bright = bright_discs(self, &mut color);
-        let disc = |i: usize| Disc { color: color[i], near: self.near[i], radius: self.radius[i].max(SHARP_RADIUS) };
-        let discs: Vec<Disc> = (0..width * height).map(disc).collect();
-        let columns = width.div_ceil(TILE);
-        // Points of a unit density; successive ones turn by the golden angle.
-        let point = |k: u16| (f32::from(k) + 0.5).sqrt() * Vec2::from_angle(2.399_963_2 * f32::from(k));
-        let spiral: Vec<Vec2> = (0..TAPS[1] as u16).map(point).collect();
-        let pixel = |i: usize| {
-            let (x, y) = (i % width, i / width);
-            let at = Vec2::new(x as f32, y as f32);
-            let gathered = self.gather(&discs, i, at, reaches[y / TILE * columns + x / TILE], &spiral);
-            gathered + bright.get(i).copied().unwrap_or_default()
+        let disc = |i: usize| {
+            let radius = self.radius[i].max(SHARP_RADIUS);
+            Disc { color: color[i].extend(1.0), near: self.near[i], radius, density: 1.0 / (radius * radius) }
         };
-        (0..width * height).into_par_iter().map(pixel).collect()
+        let discs: Vec<Disc> = (0..width * height).map(disc).collect();
+        let spiral = spiral();
+        let columns = width.div_ceil(TILE);
+        let tile = |tile: usize| -> Vec<Vec3> {
+            let taps = (reaches[tile] > SHARP_RADIUS).then(|| Taps::new(reaches[tile], &spiral));
+            let pixels = pixels_of(tile, columns, self.size);
+            pixels
+                .map(|[x, y]| taps.as_ref().map_or(color[y * width + x], |taps| self.gather(&discs, [x, y], taps)))
+                .collect()
+        };
+        let tiles: Vec<Vec<Vec3>> = (0..reaches.len()).into_par_iter().map(tile).collect();
+        for (tile, blurred) in tiles.iter().enumerate() {
+            for ([x, y], blurred) in pixels_of(tile, columns, self.size).zip(blurred) {
+                let i = y * width + x;
+                color[i] = *blurred + bright.get(i).copied().unwrap_or_default();
+            }
+        }
+        color
     }
 
     /// The largest radius of the discs that may reach each tile.
@@ -101,51 +132,79 @@ impl Focused<'_> {
         (0..largest.len()).map(around).collect()
     }
 
-    /// The color of a pixel from the discs within `reach`.
-    fn gather(&self, discs: &[Disc], i: usize, at: Vec2, reach: f32, spiral: &[Vec2]) -> Vec3 {
-        if reach <= SHARP_RADIUS {
-            return discs[i].color;
-        }
+    /// The color of a pixel from the discs at its taps.
+    fn gather(&self, discs: &[Disc], [x, y]: [usize; 2], taps: &Taps) -> Vec3 {
         let [width, height] = self.size;
-        let taps = (TAPS_PER_PIXEL * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
-        let area_of_tap = reach * reach / taps;
-        // Each pixel turns the spiral, so that what lies between its points leaves no pattern.
-        let turn =
-            Vec2::from_angle((i as u32).wrapping_mul(0x9e37_79b9) as f32 * (std::f32::consts::TAU / 4_294_967_296.0));
-        let scale = reach / taps.sqrt();
-        let Disc { color, near, radius: own_radius } = discs[i];
-        let front_near = near * (1.0 + IN_FRONT);
-        let (mut front, mut covered) = (Vec3::ZERO, 0.0_f32);
-        // The pixel itself, one of its disc's.
-        let weight = 1.0 / (std::f32::consts::PI * own_radius * own_radius);
-        let (mut own, mut own_weight) = (weight * color, weight);
-        for offset in &spiral[..taps as usize] {
-            // The pixel at a rounded place; rounding itself would be a function call.
-            let place = at + 0.5 + scale * turn.rotate(*offset);
-            if !(place.x >= 0.0 && place.y >= 0.0 && place.x < width as f32 && place.y < height as f32) {
+        let i = y * width + x;
+        let own = discs[i];
+        let front_near = own.near * (1.0 + IN_FRONT);
+        let (mut front, mut rest) = (Vec4::ZERO, Vec4::ZERO);
+        for tap in taps.of_pixel(i) {
+            // Coordinates below zero wrap and are beyond the image too.
+            let [x, y] = [x.wrapping_add_signed(tap.offset[0] as isize), y.wrapping_add_signed(tap.offset[1] as isize)];
+            if x >= width || y >= height {
                 continue;
             }
-            let (x, y) = (place.x as i32 as f32, place.y as i32 as f32);
-            let other = place.y as usize * width + place.x as usize;
-            if other == i {
-                continue;
-            }
-            let Disc { color, near, radius } = discs[other];
-            let is_front = near > front_near;
-            let radius = if is_front { radius } else { radius.min(own_radius) };
-            let inside = (radius + 0.5 - at.distance(Vec2::new(x, y))).clamp(0.0, 1.0);
-            let weight = area_of_tap * inside / (radius * radius);
-            if is_front {
-                front += weight * color;
-                covered += weight;
+            let other = discs[y * width + x];
+            let is_front = other.near > front_near;
+            let (radius, density) = if is_front {
+                (other.radius, other.density)
             } else {
-                own += weight * color;
-                own_weight += weight;
+                (other.radius.min(own.radius), other.density.max(own.density))
+            };
+            let weight = density * (radius + 0.5 - tap.distance).clamp(0.0, 1.0);
+            let of_front = if is_front { weight } else { 0.0 };
+            front += of_front * other.color;
+            rest += (weight - of_front) * other.color;
+        }
+        // The pixel itself is one of its disc's.
+        let (front, rest) = (taps.area * front, taps.area * rest + own.density / std::f32::consts::PI * own.color);
+        let share = front.w.min(1.0);
+        let front = if front.w > 0.0 { front.truncate() / front.w } else { Vec3::ZERO };
+        share * front + (1.0 - share) * rest.truncate() / rest.w
+    }
+}
+
+/// Points of a unit density; successive ones turn by the golden angle.
+fn spiral() -> Vec<Vec2> {
+    let point = |k: u16| (f32::from(k) + 0.5).sqrt() * Vec2::from_angle(2.399_963_2 * f32::from(k));
+    (0..TAPS[1] as u16).map(point).collect()
+}
+
+/// The nearest integer to a coordinate in an image; `f32::round` is a function call.
+fn rounded(coordinate: f32) -> i32 {
+    const BEYOND: f32 = 16_384.0;
+    (coordinate + BEYOND + 0.5) as i32 - BEYOND as i32
+}
+
+/// The pixels of a tile, row by row.
+fn pixels_of(tile: usize, columns: usize, [width, height]: [usize; 2]) -> impl Iterator<Item = [usize; 2]> {
+    let [left, top] = [tile % columns * TILE, tile / columns * TILE];
+    (top..(top + TILE).min(height)).flat_map(move |y| (left..(left + TILE).min(width)).map(move |x| [x, y]))
+}
+
+impl Taps {
+    fn new(reach: f32, spiral: &[Vec2]) -> Self {
+        let count = (TAPS_PER_PIXEL * std::f32::consts::PI * reach * reach).clamp(TAPS[0], TAPS[1]).floor();
+        let scale = reach / count.sqrt();
+        let mut taps = Vec::with_capacity(TURNS as usize * count as usize);
+        for turn in 0..TURNS {
+            let turn = Vec2::from_angle(std::f32::consts::TAU * turn as f32 / TURNS as f32);
+            for point in &spiral[..count as usize] {
+                let offset = (scale * turn.rotate(*point)).to_array().map(rounded);
+                let distance = Vec2::from_array(offset.map(|n| n as f32)).length();
+                taps.push(Tap { offset, distance });
             }
         }
-        let share = covered.min(1.0);
-        let front = if covered > 0.0 { front / covered } else { Vec3::ZERO };
-        share * front + (1.0 - share) * own / own_weight
+        Self { taps, of_a_turn: count as usize, area: reach * reach / count }
+    }
+
+    /// The taps of a pixel, without itself.
+    fn of_pixel(&self, i: usize) -> impl Iterator<Item = &Tap> {
+        // The high bits of Fibonacci hashing.
+        let turn = (i as u32).wrapping_mul(0x9e37_79b9) >> (32 - TURNS.ilog2());
+        let start = turn as usize * self.of_a_turn;
+        self.taps[start..start + self.of_a_turn].iter().filter(|tap| tap.distance > 0.0)
     }
 }
 

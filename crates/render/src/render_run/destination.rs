@@ -61,6 +61,11 @@ impl Destination {
         self.images.join(format!("{:05}.png", self.shown(frame)))
     }
 
+    /// The JPEG file of a frame.
+    pub fn jpeg(&self, frame: u64) -> PathBuf {
+        self.images.join(format!("{:05}.jpg", self.shown(frame)))
+    }
+
     /// The layers of a frame.
     pub fn layers(&self, frame: u64) -> PathBuf {
         self.images.join(format!("{:05}.exr", self.shown(frame)))

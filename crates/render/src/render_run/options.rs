@@ -29,6 +29,8 @@ pub struct RenderOptions {
     /// Whether to write `pictures/00000.exr` too: linear radiance, albedo, normal, depth, drop ids;
     /// for previews radiance only.
     pub exr: bool,
+    /// Whether to write `pictures/00000.jpg` too.
+    pub jpeg: bool,
     /// The renderer.
     pub quality: Quality,
     /// Whether to write `ground-truth/` too, see [`crate::ground_truth`].
@@ -70,6 +72,7 @@ impl RenderOptions {
             samples: None,
             denoise: None,
             exr: false,
+            jpeg: false,
             quality: Quality::Full,
             ground_truth: false,
             part: RenderPart::All,

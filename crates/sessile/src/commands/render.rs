@@ -51,6 +51,7 @@ fn options(args: &RenderArgs) -> RenderOptions {
         samples: args.samples.map(NonZeroU32::get),
         denoise: args.no_denoise.then_some(false),
         exr: args.exr,
+        jpeg: args.jpeg,
         quality: args.quality.into(),
         ground_truth: args.ground_truth,
         part: match args.only {
@@ -184,6 +185,7 @@ fn option_words(args: &RenderArgs) -> Vec<String> {
     words.extend(args.samples.map(|samples| format!("--samples={samples}")));
     words.extend(args.no_denoise.then(|| "--no-denoise".to_owned()));
     words.extend(args.exr.then(|| "--exr".to_owned()));
+    words.extend(args.jpeg.then(|| "--jpeg".to_owned()));
     words.extend((args.quality == RenderQuality::Preview).then(|| "--quality=preview".to_owned()));
     words.extend(args.ground_truth.then(|| "--ground-truth".to_owned()));
     words
