@@ -79,7 +79,7 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
     let remeshed = remesh_moved(drop, edge, &advanced, context, scratch);
     let reconnected = contact.reconnected() || remeshed.reconnected();
     if contact.changed() || remeshed.changed() {
-        restore_remeshed(drop, edge, &contact, reconnected, context, scratch);
+        restore_remeshed(drop, &contact, reconnected, context, scratch);
     }
     restore_centroid(drop, &advanced, &contact);
     let valid = is_valid(drop, velocity, &advanced, context, &scratch.quality)
@@ -123,7 +123,6 @@ fn remesh_moved(
 /// Restores the volume after contact or mesh changes and measures the mesh again.
 fn restore_remeshed(
     drop: &mut Drop,
-    edge: f64,
     contact: &ContactReport,
     reconnected: bool,
     context: &StepContext<'_>,
@@ -139,7 +138,7 @@ fn restore_remeshed(
     } else {
         restore_volume(drop, &scratch.geometry);
     }
-    scratch.quality.read(&drop.mesh, edge, scratch.center, &context.params.numerics);
+    scratch.quality.read_shape(&drop.mesh, scratch.center);
 }
 
 /// Moves a drop in flight, or along the plane that it slides on, to where its momentum carries its
