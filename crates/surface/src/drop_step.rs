@@ -18,7 +18,7 @@ use crate::mesh::check::{check, clearance};
 use crate::mesh::quality::MeshQuality;
 use crate::rebuild::rebuild;
 use crate::remesh::{RemeshReport, RemeshTarget, remesh};
-use crate::time_step::update_pace;
+use crate::time_step::{Motion, update_pace};
 
 /// Free area over that of the sphere of the same volume beyond which a surface is rejected: no
 /// sheet or ligament that the mesh can resolve has as much.
@@ -74,17 +74,21 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
         None => advance(drop, context, scratch),
         Some(paper) => zhang2011::advance(drop, context, paper, scratch),
     };
-    let slides = advanced.slip_speed > 0.0 || !drop.mesh.touches_solid();
+    let motion = match &scratch.geometry {
+        geometry if !geometry.on_solid() || geometry.has_outlet() => Motion::InFlight,
+        _ if advanced.slip_speed > 0.0 => Motion::Sliding,
+        _ => Motion::Held,
+    };
     let contact = update_contact(drop, edge, context.end, &params.numerics, scratch);
     let remeshed = remesh_moved(drop, edge, &advanced, context, scratch);
     let reconnected = contact.reconnected() || remeshed.reconnected();
     if contact.changed() || remeshed.changed() {
-        restore_remeshed(drop, edge, &contact, reconnected, context, scratch);
+        restore_remeshed(drop, &contact, reconnected, context, scratch);
     }
     restore_centroid(drop, &advanced, &contact);
     let valid = is_valid(drop, velocity, &advanced, context, &scratch.quality)
         && !(reconnected && check(&drop.mesh).is_err())
-        && update_pace(drop, drop.velocity - velocity, slides, context.dt, params);
+        && update_pace(drop, drop.velocity - velocity, motion, context.dt, params);
     if valid {
         drop.substeps_since_wet_mark += 1;
         drop.substeps_since_sizing = (drop.substeps_since_sizing + 1) % params.numerics.sizing_interval;
@@ -123,7 +127,6 @@ fn remesh_moved(
 /// Restores the volume after contact or mesh changes and measures the mesh again.
 fn restore_remeshed(
     drop: &mut Drop,
-    edge: f64,
     contact: &ContactReport,
     reconnected: bool,
     context: &StepContext<'_>,
@@ -139,7 +142,7 @@ fn restore_remeshed(
     } else {
         restore_volume(drop, &scratch.geometry);
     }
-    scratch.quality.read(&drop.mesh, edge, scratch.center, &context.params.numerics);
+    scratch.quality.read_shape(&drop.mesh, scratch.center);
 }
 
 /// Moves a drop in flight, or along the plane that it slides on, to where its momentum carries its

@@ -52,6 +52,9 @@ pub fn emit(state: &mut State, params: &Parameters, until: f64, scratch: &mut Sc
 /// Frees the faces that close a stream at a tap that has been shut.
 fn detach_from_closed_outlets(state: &mut State) {
     let State { drops, substrate, .. } = state;
+    if substrate.outlets.iter().all(|outlet| outlet.speed != 0.0) {
+        return;
+    }
     for drop in drops {
         for interface in &mut drop.mesh.interfaces {
             if matches!(*interface, Interface::Outlet(k) if substrate.outlets[k].speed == 0.0) {

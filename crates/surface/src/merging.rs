@@ -15,6 +15,7 @@ pub mod sdf_merge;
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use sessile_frames::{Event, Ids};
 use sessile_numerics::UnionFind;
 
@@ -59,28 +60,60 @@ impl MergeCounts {
 }
 
 /// What a merge uses besides the drops.
-pub struct MergeContext<'a> {
+struct MergeContext<'a> {
     /// The substrate after the step.
-    pub substrate: &'a Substrate,
+    substrate: &'a Substrate,
     /// Parameters of the run.
-    pub params: &'a Parameters,
+    params: &'a Parameters,
     /// Reusable memory.
-    pub scratch: &'a mut Scratch,
+    scratch: &'a mut Scratch,
+}
+
+/// What became of a group of drops that touch.
+struct MergedGroup {
+    /// The merged drop, which replaces the largest of the group; the others that it contains.
+    survivor: Drop,
+    merged: Vec<DropIndex>,
+    /// Index of the largest drop.
+    largest: DropIndex,
+    /// Ids of all drops that it was made of, ascending.
+    ids: Ids,
 }
 
 /// Merges all drops that touch after a step of `dt` seconds; appends the events.
-pub fn merge(drops: &mut Vec<Drop>, dt: f64, context: &mut MergeContext<'_>, events: &mut Vec<Event>) -> MergeCounts {
-    let params = context.params;
-    let gap =
-        |a: &Drop, b: &Drop| params.numerics.merge_gap * a.target_edge(params.edge).min(b.target_edge(params.edge));
-    let touches = find_touching(drops, dt, gap);
+///
+/// Groups merge in parallel, each in one of the `scratches`.
+pub fn merge(
+    drops: &mut Vec<Drop>,
+    dt: f64,
+    substrate: &Substrate,
+    params: &Parameters,
+    scratches: &mut Vec<Scratch>,
+    events: &mut Vec<Event>,
+) -> MergeCounts {
+    let gaps: Vec<f64> = drops.iter().map(|drop| params.numerics.merge_gap * drop.target_edge(params.edge)).collect();
+    let touches = find_touching(drops, dt, &gaps);
     let mut counts = MergeCounts::default();
     if touches.is_empty() {
         return counts;
     }
     move_back_to_contact(drops, &touches);
-    for group in groups(drops.len(), &touches) {
-        merge_group(drops, &group, context, events, &mut counts);
+    let groups = groups(drops.len(), &touches);
+    scratches.resize_with(groups.len().max(scratches.len()), Scratch::default);
+    let all = drops.as_slice();
+    let merge_one = |(group, scratch): (&Vec<DropIndex>, &mut Scratch)| {
+        let mut counts = MergeCounts::default();
+        let context = &mut MergeContext { substrate, params, scratch };
+        (merge_group(all, group, context, &mut counts), counts)
+    };
+    let results: Vec<(Option<MergedGroup>, MergeCounts)> =
+        groups.par_iter().zip(scratches).with_max_len(1).map(merge_one).collect();
+    for (result, own) in results {
+        counts.add(&own);
+        let Some(MergedGroup { survivor, merged, largest, ids }) = result else { continue };
+        merged.iter().for_each(|&i| drops[i].mesh = Mesh::default());
+        events.push(Event::Merge { merge: ids, into: survivor.id.get() });
+        drops[largest] = survivor;
     }
     drops.retain(|drop| !drop.mesh.triangles.is_empty());
     counts
@@ -117,14 +150,13 @@ fn groups(count: usize, touches: &[Touch]) -> Vec<Vec<DropIndex>> {
     members.into_values().filter(|set| set.len() > 1).collect()
 }
 
-/// Merges a group into its largest drop, the oldest of equal ones.
+/// Merges a group into its largest drop, the oldest of equal ones; `None` if none of them merge.
 fn merge_group(
-    drops: &mut [Drop],
+    drops: &[Drop],
     group: &[DropIndex],
     context: &mut MergeContext<'_>,
-    events: &mut Vec<Event>,
     counts: &mut MergeCounts,
-) {
+) -> Option<MergedGroup> {
     let numerics = &context.params.numerics;
     let mut order = group.to_vec();
     order.sort_by(|&i, &j| drops[j].volume.total_cmp(&drops[i].volume).then(drops[i].id.cmp(&drops[j].id)));
@@ -143,19 +175,15 @@ fn merge_group(
     }
     merged.extend(small);
     if merged.is_empty() {
-        return;
+        return None;
     }
     counts.largest_group = counts.largest_group.max(merged.len() as u64 + 1);
     let mut ids: Ids = merged.iter().map(|&i| drops[i].id.get()).collect();
     ids.push(survivor.id.get());
     ids.sort_unstable();
     survivor.behind = mean_behind(drops, largest, &merged);
-    for &i in &merged {
-        drops[i].mesh = Mesh::default();
-    }
     finish_merge(&mut survivor, through_sdf, context);
-    events.push(Event::Merge { merge: ids, into: survivor.id.get() });
-    drops[largest] = survivor;
+    Some(MergedGroup { survivor, merged, largest, ids })
 }
 
 /// Time by which the liquid of merged drops waits behind the model on average, in s: the impulse of
@@ -235,11 +263,12 @@ fn try_boolean(other: &Drop, survivor: &Drop, context: &mut MergeContext<'_>) ->
     let MergeContext { substrate, params, scratch } = context;
     let volume = survivor.volume + other.volume;
     let edge = target_edge(volume, params.edge);
-    let union = unite(&survivor.mesh, &other.mesh, edge, volume, substrate);
+    let shortest = params.numerics.min_neck_length * edge;
+    let union = unite([&survivor.mesh, &other.mesh], edge, shortest, volume, substrate);
     let direction = other.mesh.centroid() - survivor.mesh.centroid();
     let approach = (survivor.velocity - other.velocity).dot(direction.normalize_or_zero());
     match union {
-        Ok((mesh, length)) if length > params.numerics.min_neck_length * edge => {
+        Ok((mesh, _)) => {
             let mut trial = survivor.clone();
             trial.absorb(other);
             trial.mesh = mesh;

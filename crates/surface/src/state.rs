@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sessile_frames::{Event, IdCounter, Ids, VolumeBalance};
 use sessile_model::RestoreError;
@@ -12,7 +13,7 @@ use crate::drop::{Drop, Scratch};
 use crate::merging::MergeCounts;
 use crate::mesh::check::check_arrays;
 use crate::mesh::{Interface, Mesh};
-use crate::substrate::{Outlet, Substrate};
+use crate::substrate::{Outlet, SolidIndex, Substrate};
 use crate::wet_history::WetHistory;
 
 /// Everything that changes during a run.
@@ -111,8 +112,11 @@ impl State {
             Some(interval) => !drop.asleep && drop.substeps_since_wet_mark >= interval,
             None => true,
         };
-        for drop in self.drops.iter_mut().filter(|drop| is_due(drop)) {
-            wet_history.mark_under(&drop.mesh, world);
+        let due: Vec<&mut Drop> = self.drops.iter_mut().filter(|drop| is_due(drop)).collect();
+        let texels_under = |drop: &&mut Drop| wet_history.texels_under(&drop.mesh, world);
+        let found: Vec<Vec<(SolidIndex, usize)>> = due.par_iter().map(texels_under).collect();
+        for (drop, texels) in due.into_iter().zip(&found) {
+            wet_history.mark_texels(texels);
             drop.substeps_since_wet_mark = 0;
         }
     }

@@ -9,7 +9,7 @@ use crate::drop::{Drop, DropIndex, Scratch, StepContext};
 use crate::drop_step::{DropStepReport, Outcome, step_drop};
 use crate::emission::emit;
 use crate::evaporation::evaporate;
-use crate::merging::{MergeContext, MergeCounts, merge};
+use crate::merging::{MergeCounts, merge};
 use crate::model::SurfaceModel;
 use crate::parameters::Parameters;
 use crate::splitting::split_components;
@@ -22,6 +22,8 @@ use crate::time_step::{choose_step, schedule_drops};
 pub struct ModelScratch {
     /// One per drop.
     pub per_drop: Vec<Scratch>,
+    /// One per group of drops that merge.
+    pub per_group: Vec<Scratch>,
     /// For everything between the steps of single drops.
     pub shared: Scratch,
 }
@@ -51,7 +53,7 @@ impl SurfaceModel {
         drop(start);
         state.mark_wet(&mut scratch.per_drop, Some(params.numerics.wet_mark_interval));
         timer.enter("merging");
-        merge_drops(state, params, self_merges, &mut scratch.shared, &mut report);
+        merge_drops(state, params, self_merges, &mut scratch.per_group, &mut report);
         state.remove_departed(gravity, params.domain, params.numerics.removal_distance);
         state.run.time = until;
         notices.check_counts(until, &state.run.merges, state.run.rebuilt, params.numerics.max_boolean_group);
@@ -141,12 +143,11 @@ fn merge_drops(
     state: &mut State,
     params: &Parameters,
     self_merges: u64,
-    scratch: &mut Scratch,
+    scratches: &mut Vec<Scratch>,
     report: &mut StepReport,
 ) {
     let State { drops, substrate, run } = state;
-    let mut context = MergeContext { substrate, params, scratch };
-    let counts = merge(drops, report.dt, &mut context, &mut report.events);
+    let counts = merge(drops, report.dt, substrate, params, scratches, &mut report.events);
     let counts = MergeCounts { self_merges, ..counts };
     run.merges.add(&counts);
     let stages = &mut report.stages;

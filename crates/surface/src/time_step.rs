@@ -14,13 +14,14 @@
 //! δu and at the end of which it deforms at w, gives the next:
 //!
 //! ```text
-//! w Δt ≤ MAX_DEFORMATION · edge,   u Δt ≤ MAX_PATH · edge,   |δu/δt| Δt ≤ MAX_GAIN · max(u, SLOW)
+//! w Δt ≤ deformation · edge,   u Δt ≤ path · edge,   |δu/δt| Δt ≤ MAX_GAIN · max(u, SLOW)
 //! ```
 //!
-//! Meanwhile the drop waits behind the model, but never beyond the time that a step was asked to
-//! reach, where a frame may show it. A substep in which it moves twice as far is rejected. One at
-//! whose end the drop has turned is followed by one of half its length: wide drops that nothing
-//! pins slosh faster.
+//! The deformation and the path are larger along solids than in flight ([`Reach`]). Meanwhile the
+//! drop waits behind the model, but never beyond the time that a step was asked to reach, where a
+//! frame may show it. A substep in which it moves twice as far is rejected. One at whose end the
+//! drop has turned is followed by one of half its length: wide drops that nothing pins slosh
+//! faster.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
@@ -31,14 +32,15 @@ use crate::parameters::Parameters;
 use crate::state::State;
 use crate::substrate::SolidIndex;
 
-/// Largest deformation of a drop in a substep longer than the model's step, in edges.
-const MAX_DEFORMATION: f64 = 0.15;
-/// Largest path of a drop in such a substep, in edges.
-const MAX_PATH: f64 = 2.0;
+/// Largest deformation and path of a drop on solids in a substep longer than the model's step, in
+/// edges: along a solid its mesh moves with it.
+const MAX_ON_SOLIDS: Reach = Reach { deformation: 0.3, path: 4.0 };
+/// The same in flight and at an outlet.
+const MAX_IN_FLIGHT: Reach = Reach { deformation: 0.15, path: 2.0 };
 /// Largest relative change of a drop's speed in such a substep.
 const MAX_GAIN: f64 = 0.2;
 /// Least speed that changes are relative to, in m/s.
-const SLOW: f64 = 0.5e-3;
+const SLOW: f64 = 2e-3;
 /// Longest substep, in s.
 const LONGEST_SUBSTEP: f64 = 1.0 / 30.0;
 
@@ -105,22 +107,41 @@ pub fn schedule_drops(drops: &mut [Drop], params: &Parameters, dt: f64, limit: f
     }
 }
 
+/// How far a drop may move in a substep longer than the model's step, in edges.
+struct Reach {
+    /// By deformation.
+    deformation: f64,
+    /// As a whole.
+    path: f64,
+}
+
+/// How a drop moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// It is held by solids.
+    Held,
+    /// It slides along solids.
+    Sliding,
+    /// In flight, or as a stream out of an outlet.
+    InFlight,
+}
+
 /// Sets the pace of a drop after a substep of `dt` seconds in which its velocity changed by
-/// `gained` and which left it sliding or not; whether the drop moved no farther than its pace
-/// allowed.
-pub fn update_pace(drop: &mut Drop, gained: DVec3, slides: bool, dt: f64, params: &Parameters) -> bool {
+/// `gained`; whether the drop moved no farther than its pace allowed.
+pub fn update_pace(drop: &mut Drop, gained: DVec3, motion: Motion, dt: f64, params: &Parameters) -> bool {
     if params.paper.is_none() || params.max_step.is_some() {
         return true;
     }
     let edge = drop.target_edge(params.edge);
     let (deformation, speed) = (drop.deformation_speed, drop.velocity.length());
-    let (deformed, path) = (MAX_DEFORMATION * edge, MAX_PATH * edge);
+    let reach = if motion == Motion::InFlight { MAX_IN_FLIGHT } else { MAX_ON_SOLIDS };
+    let (deformed, path) = (reach.deformation * edge, reach.path * edge);
     if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path) {
         return false;
     }
     let acceleration = gained.length() / dt;
     // What friction holds only sags.
-    let steady = if slides { MAX_GAIN * speed.max(SLOW) / acceleration } else { f64::INFINITY };
+    let steady = if motion == Motion::Held { f64::INFINITY } else { MAX_GAIN * speed.max(SLOW) / acceleration };
     let liquid = &params.liquid;
     let capillary_speed = (liquid.surface_tension / (liquid.density * sphere_radius(drop.volume))).sqrt();
     let is_moving = gained.length() > params.numerics.rest_normal_speed * capillary_speed;

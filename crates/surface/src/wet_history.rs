@@ -84,8 +84,9 @@ impl WetHistory {
         }
     }
 
-    /// Marks the wetted faces of a mesh as wet.
-    pub fn mark_under(&mut self, mesh: &Mesh, world: &World) {
+    /// The texels under the wetted faces of a mesh; some occur several times.
+    pub fn texels_under(&self, mesh: &Mesh, world: &World) -> Vec<(SolidIndex, usize)> {
+        let mut found = Vec::new();
         for t in mesh.triangle_indices() {
             let Some(solid) = mesh.interfaces[t].solid_index() else { continue };
             let [a, b, c] = mesh.corners(t);
@@ -95,9 +96,21 @@ impl WetHistory {
                 for j in 0..=parts - i {
                     let (u, v) = (i as f64 / parts as f64, j as f64 / parts as f64);
                     let point: DVec3 = a + (b - a) * u + (c - a) * v;
-                    self.mark(solid, world.solids()[solid].closest(point).uv);
+                    let texel = self.solids[solid].index(world.solids()[solid].closest(point).uv);
+                    let texel = texel.map(|texel| (solid, texel));
+                    if found.last().copied() != texel {
+                        found.extend(texel);
+                    }
                 }
             }
+        }
+        found
+    }
+
+    /// Marks texels as wet.
+    pub fn mark_texels(&mut self, texels: &[(SolidIndex, usize)]) {
+        for &(solid, texel) in texels {
+            self.solids[solid].wet[texel] = true;
         }
     }
 

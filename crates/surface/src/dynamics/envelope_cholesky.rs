@@ -16,25 +16,24 @@
 //! iterations that the cheaper incomplete factor does ([`super::incomplete_cholesky`]).
 
 use glam::DVec3;
-use sessile_numerics::typed_index;
 
 use crate::mesh::index::VertexIndex;
 
 /// Least pivot relative to the diagonal: below, on poor meshes, it is raised to that.
 const MIN_PIVOT: f64 = 1e-9;
 
-typed_index! {
-    /// A row of the factor.
-    struct RowIndex;
-}
+/// Row of a vertex that has none yet.
+const UNNUMBERED: u32 = u32::MAX;
+/// Row of a vertex that is left out; all rows are below.
+const LEFT_OUT: u32 = u32::MAX - 1;
 
 /// The factor; keeps its memory between calls.
 #[derive(Clone, Debug, Default)]
 pub struct EnvelopeCholesky {
     /// Vertex of each row.
     order: Vec<VertexIndex>,
-    /// Row of each vertex that has one.
-    rows: Vec<Option<RowIndex>>,
+    /// Row of each vertex, or [`LEFT_OUT`].
+    rows: Vec<u32>,
     /// First column of each row, and where the row begins in `values`; it ends with the diagonal.
     first: Vec<u32>,
     starts: Vec<u32>,
@@ -59,19 +58,21 @@ impl EnvelopeCholesky {
     where
         N: Iterator<Item = VertexIndex>,
     {
-        let all = VertexIndex::first(count).filter(|&v| included(v)).count();
+        self.rows.clear();
+        self.rows.extend(VertexIndex::first(count).map(|v| if included(v) { UNNUMBERED } else { LEFT_OUT }));
+        let all = self.rows.iter().filter(|&&row| row == UNNUMBERED).count();
+        self.order.clear();
         let mut first = None;
         for _ in 0..2 {
+            self.order.iter().for_each(|&v| self.rows[v] = UNNUMBERED);
             self.order.clear();
-            self.rows.clear();
-            self.rows.resize(count, None);
             let mut at = 0;
             // Fixed vertices may divide the others into several components.
             for start in first.into_iter().chain(VertexIndex::first(count)) {
-                self.append(start, &included);
+                self.append(start);
                 while at < self.order.len() {
                     for v in neighbors(self.order[at]) {
-                        self.append(v, &included);
+                        self.append(v);
                     }
                     at += 1;
                 }
@@ -85,8 +86,8 @@ impl EnvelopeCholesky {
         self.starts.clear();
         let (mut size, mut work) = (0, 0);
         for (row, &v) in self.order.iter().enumerate() {
-            let columns = neighbors(v).filter_map(|w| self.rows[w]).map(RowIndex::to_usize);
-            let first = columns.fold(row, usize::min);
+            // What is left out is beyond all rows.
+            let first = neighbors(v).map(|w| self.rows[w] as usize).fold(row, usize::min);
             self.first.push(first as u32);
             self.starts.push(size as u32);
             size += row - first + 1;
@@ -97,9 +98,10 @@ impl EnvelopeCholesky {
     }
 
     /// Appends a vertex to the order unless it is in it or left out.
-    fn append(&mut self, v: VertexIndex, included: impl Fn(VertexIndex) -> bool) {
-        if self.rows[v].is_none() && included(v) {
-            self.rows[v] = Some(RowIndex::new(self.order.len()));
+    #[inline]
+    fn append(&mut self, v: VertexIndex) {
+        if self.rows[v] == UNNUMBERED {
+            self.rows[v] = self.order.len() as u32;
             self.order.push(v);
         }
     }
@@ -117,7 +119,8 @@ impl EnvelopeCholesky {
         for (row, &v) in self.order.iter().enumerate() {
             let (start, first) = (self.starts[row] as usize, self.first[row] as usize);
             for (other, value) in entries(v) {
-                if let Some(column) = self.rows[other].map(RowIndex::to_usize).filter(|&column| column < row) {
+                let column = self.rows[other] as usize;
+                if column < row {
                     self.values[start + column - first] += value;
                 }
             }

@@ -240,10 +240,11 @@ impl DropGeometry {
                 continue;
             }
             for k in 0..3 {
-                if mesh.interface_of(mesh.twin(t.half_edge(k))) == Interface::Air {
+                let ends = [corners[k], corners[(k + 1) % 3]];
+                let free = ends.iter().any(|&v| self.kinds[v] == VertexKind::Free);
+                if free || mesh.interface_of(mesh.twin(t.half_edge(k))) == Interface::Air {
                     continue;
                 }
-                let ends = [corners[k], corners[(k + 1) % 3]];
                 let along = mesh.positions[ends[1]] - mesh.positions[ends[0]];
                 for v in ends {
                     if let Some(index) = self.contact_index[v] {

@@ -44,7 +44,7 @@ const SLOW: f64 = 0.5e-3;
 const MAX_GAIN: f64 = 500.0;
 /// One over the share of a line's velocity by which the speed of a vertex may differ from it for
 /// the vertex to move along the line.
-const OUT_OF_LINE: f64 = 4.0;
+const OUT_OF_LINE: f64 = 3.0;
 
 /// The flow of one substep.
 pub struct Flow<'a> {

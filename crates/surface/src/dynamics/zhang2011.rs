@@ -116,10 +116,11 @@ pub fn advance(
     system.assemble(&drop.mesh, geometry, true);
     lump(drop, geometry, &mut system.masses, vectors);
     let before = paper_line::read_normal_speeds(&drop.mesh, geometry, &system.masses, speeds);
-    apply_external_forces(drop, context, geometry, &system.masses);
+    let shell = Shell::new(geometry, &system.masses);
+    apply_external_forces(drop, context, geometry, shell.as_ref());
     let kept = kept(paper, dt);
     drop.mesh.velocities.iter_mut().for_each(|v| *v *= kept);
-    let sticks = apply_friction(drop, geometry, paper, dt, &system.masses, vectors);
+    let sticks = shell.is_some_and(|shell| apply_friction(drop, geometry, paper, dt, &shell, vectors));
     for v in VertexIndex::first(system.right.len()) {
         system.velocities[v] = drop.mesh.velocities[v];
         system.right[v] = system.velocities[v] * system.masses[v] - vectors[v] * (paper.tension * dt);
@@ -196,12 +197,17 @@ fn lump(drop: &Drop, geometry: &DropGeometry, masses: &mut [f64], pull: &mut Vec
 /// On a solid the weight of the shell acts as the pressure of a liquid inside would, through the
 /// gradient of the drop's centroid. On every vertex by itself it would push the surface along
 /// itself, and its part along the normal, which turns with the surface, would feed oscillations.
-fn apply_external_forces(drop: &mut Drop, context: &StepContext<'_>, geometry: &DropGeometry, masses: &[f64]) {
+fn apply_external_forces(
+    drop: &mut Drop,
+    context: &StepContext<'_>,
+    geometry: &DropGeometry,
+    shell: Option<&Shell<'_>>,
+) {
     let gained = context.gravity * context.dt;
     let velocities = &mut drop.mesh.velocities;
-    match geometry.footprint_normal() {
-        Some(normal) if !geometry.has_outlet() => add_weight(velocities, geometry, masses, normal, gained),
-        _ => velocities.iter_mut().for_each(|velocity| *velocity += gained),
+    match shell {
+        Some(shell) => shell.add_weight(velocities, geometry, gained),
+        None => velocities.iter_mut().for_each(|velocity| *velocity += gained),
     }
     for contact in &geometry.contacts {
         let (velocity, sample) = (&mut velocities[contact.vertex], &contact.sample);
@@ -213,21 +219,40 @@ fn apply_external_forces(drop: &mut Drop, context: &StepContext<'_>, geometry: &
     }
 }
 
-/// Adds the weight of a shell on a solid with this normal, over a step in which a free body gains
-/// the velocity `gained`, in m/s.
-///
-/// The free surface carries all of the weight along the solid, including what acts on the contact
-/// line.
-fn add_weight(velocities: &mut [DVec3], geometry: &DropGeometry, masses: &[f64], normal: DVec3, gained: DVec3) {
-    let along = DMat3::IDENTITY - DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
-    let free = || VertexIndex::first(masses.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free);
-    let wetted = VertexIndex::first(masses.len()).filter(|&v| geometry.kinds[v] == VertexKind::Wetted);
-    let mass: f64 = free().chain(wetted).map(|v| masses[v]).sum();
-    let carried = free().map(|v| along * geometry.rigid[v].transpose() * along).sum::<DMat3>();
-    let carried = carried + DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
-    let gained = if carried.determinant() > MIN_CARRIED { carried.inverse() * gained } else { gained };
-    for v in free() {
-        velocities[v] += geometry.rigid[v].mul_transpose_vec3(gained) * (mass / masses[v]);
+/// The weight of a shell on a solid and what carries it.
+struct Shell<'a> {
+    masses: &'a [f64],
+    /// Normal of the solid.
+    normal: DVec3,
+    /// Mass of the free surface and the wetted face.
+    mass: f64,
+    /// What the free surface must gain per gain of a free body, where it carries enough.
+    share: Option<DMat3>,
+}
+
+impl<'a> Shell<'a> {
+    /// `None` for a drop that touches no solid, and for a stream at an outlet.
+    fn new(geometry: &DropGeometry, masses: &'a [f64]) -> Option<Self> {
+        let normal = geometry.footprint_normal().filter(|_| !geometry.has_outlet())?;
+        let along = DMat3::IDENTITY - DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+        let free = || VertexIndex::first(masses.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free);
+        let wetted = VertexIndex::first(masses.len()).filter(|&v| geometry.kinds[v] == VertexKind::Wetted);
+        let mass: f64 = free().chain(wetted).map(|v| masses[v]).sum();
+        let carried = free().map(|v| along * geometry.rigid[v].transpose() * along).sum::<DMat3>();
+        let carried = carried + DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
+        let share = (carried.determinant() > MIN_CARRIED).then(|| carried.inverse());
+        Some(Self { masses, normal, mass, share })
+    }
+
+    /// Adds the weight over a step in which a free body gains the velocity `gained`, in m/s.
+    ///
+    /// The free surface carries all of the weight along the solid, including what acts on the
+    /// contact line.
+    fn add_weight(&self, velocities: &mut [DVec3], geometry: &DropGeometry, gained: DVec3) {
+        let gained = self.share.map_or(gained, |share| share * gained);
+        for v in VertexIndex::first(velocities.len()).filter(|&v| geometry.kinds[v] == VertexKind::Free) {
+            velocities[v] += geometry.rigid[v].mul_transpose_vec3(gained) * (self.mass / self.masses[v]);
+        }
     }
 }
 
@@ -242,10 +267,10 @@ fn apply_friction(
     geometry: &DropGeometry,
     paper: &PaperParameters,
     dt: f64,
-    masses: &[f64],
+    shell: &Shell<'_>,
     pull: &[DVec3],
 ) -> bool {
-    let Some(normal) = geometry.footprint_normal().filter(|_| !geometry.has_outlet()) else { return false };
+    let &Shell { masses, normal, .. } = shell;
     let (mut momentum, mut mass) = (DVec3::ZERO, 0.0);
     for v in drop.mesh.vertex_indices().filter(|&v| geometry.kinds[v] != VertexKind::ContactLine) {
         momentum += drop.mesh.velocities[v] * masses[v] - pull[v] * (paper.tension * dt);
@@ -256,7 +281,7 @@ fn apply_friction(
     let lost = paper.friction * dt / REFERENCE_STEP * (1.0 - geometry.air_area / masses.iter().sum::<f64>());
     let (speed, sticks) = (slip.length(), slip.length() <= lost);
     let taken = if sticks { slip } else { slip * (lost / speed) };
-    add_weight(&mut drop.mesh.velocities, geometry, masses, normal, -taken);
+    shell.add_weight(&mut drop.mesh.velocities, geometry, -taken);
     sticks
 }
 

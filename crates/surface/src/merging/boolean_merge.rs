@@ -39,11 +39,18 @@ const SHARP: f64 = 0.3;
 /// The union of two drops whose surfaces intersect, and the length of the curves, in m.
 ///
 /// `edge` is the edge length of the union, in m. `volume`, in m³, is what it should enclose: the
-/// groove along the curves is filled up to that.
-pub fn unite(a: &Mesh, b: &Mesh, edge: f64, volume: f64, substrate: &Substrate) -> Result<(Mesh, f64), BooleanError> {
+/// groove along the curves is filled up to that. Curves up to a length of `shortest`, in m, are an
+/// error.
+pub fn unite(
+    [a, b]: [&Mesh; 2],
+    edge: f64,
+    shortest: f64,
+    volume: f64,
+    substrate: &Substrate,
+) -> Result<(Mesh, f64), BooleanError> {
     let [first, second] =
         [(a, DEPTHS[0]), (b, DEPTHS[1])].map(|(mesh, depth)| extend_into_solids(mesh, substrate, depth * edge));
-    let (surface, length) = first.joined_with(&second).union(edge)?;
+    let (surface, length) = first.joined_with(&second).union(edge, shortest)?;
     Ok((close_on_solids(surface, edge, volume, substrate)?, length))
 }
 
@@ -57,7 +64,7 @@ pub fn self_union(mesh: &Mesh, edge: f64, volume: f64, substrate: &Substrate) ->
     for (&corners, &interface) in mesh.triangles.iter().zip(&mesh.interfaces) {
         surface.push(corners, interface);
     }
-    let (surface, length) = surface.union(edge)?;
+    let (surface, length) = surface.union(edge, 0.0)?;
     Ok((close_on_solids(surface, edge, volume, substrate)?, length))
 }
 
@@ -395,7 +402,7 @@ mod tests {
         let (radius, apart) = (1e-3, 1.5e-3);
         let at = [DVec3::ZERO, DVec3::new(apart, 0.0, 0.0)];
         let [a, b] = at.map(|at| sphere(at, radius, EDGE, |_| radius).unwrap());
-        let (made, length) = unite(&a, &b, EDGE, 0.0, &substrate).unwrap();
+        let (made, length) = unite([&a, &b], EDGE, 0.0, 0.0, &substrate).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let expected = a.volume() + b.volume() - lens(radius, apart);
@@ -403,6 +410,8 @@ mod tests {
         assert!(off.abs() < 0.01, "volume off by {off}");
         let round = std::f64::consts::TAU * (radius * radius - 0.25 * apart * apart).sqrt();
         assert!((length / round - 1.0).abs() < 0.03, "the curve is {length} m long, {round} expected");
+        let too_short = unite([&a, &b], EDGE, 1.1 * round, 0.0, &substrate);
+        assert_eq!(too_short.map(|_| ()), Err(BooleanError::Short), "a curve of {length} m");
         // Vertices of a farther than an edge from b are unchanged up to the perturbation.
         let far = a.positions.iter().filter(|p| p.distance(at[1]) > radius + EDGE);
         let moved = far
@@ -419,7 +428,7 @@ mod tests {
         for shift in [DVec3::new(1e-3, 0.0, 0.0), DVec3::new(0.0, 1.4e-3, 0.0), DVec3::new(1e-3, 1e-3, 0.0)] {
             let mut b = a.clone();
             b.positions.iter_mut().for_each(|p| *p += shift);
-            let (made, _) = unite(&a, &b, EDGE, 0.0, &substrate).unwrap();
+            let (made, _) = unite([&a, &b], EDGE, 0.0, 0.0, &substrate).unwrap();
             check(&made).unwrap();
             check_crossings(&made).unwrap();
         }
@@ -432,7 +441,7 @@ mod tests {
         let a = sphere(DVec3::ZERO, 2e-3, 1e-3, |_| 2e-3).unwrap();
         let middle: DVec3 = a.corners(TriangleIndex::new(0)).iter().sum::<DVec3>() / 3.0;
         let b = sphere(middle, 0.2e-3, 0.05e-3, |_| 0.2e-3).unwrap();
-        let (made, _) = unite(&a, &b, 0.2e-3, 0.0, &substrate).unwrap();
+        let (made, _) = unite([&a, &b], 0.2e-3, 0.0, 0.0, &substrate).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let more = made.volume() - a.volume();
@@ -447,7 +456,7 @@ mod tests {
             )
         };
         let test = TestDrops::new(&format!("{}{}{}", floor(90.0, 60.0), cap(-1.1), cap(1.1)), EDGE);
-        let (made, _) = unite(&test.drops[0].mesh, &test.drops[1].mesh, EDGE, 0.0, &test.substrate).unwrap();
+        let (made, _) = unite([&test.drops[0].mesh, &test.drops[1].mesh], EDGE, 0.0, 0.0, &test.substrate).unwrap();
         check(&made).unwrap();
         check_crossings(&made).unwrap();
         let wetted = Mesh::wetted_area;

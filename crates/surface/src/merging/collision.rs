@@ -20,9 +20,14 @@ pub struct Touch {
     pub back: Option<DVec3>,
 }
 
-/// Pairs of drops whose surfaces come closer than `gap`, in m, now or at their closest approach in
-/// the last `dt` seconds; sorted. Pairs of which neither has moved are left out.
-pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64) -> Vec<Touch> {
+/// Pairs of drops whose surfaces come closer than the smaller of their `gaps`, in m, now or at
+/// their closest approach in the last `dt` seconds; sorted. Pairs of which neither has moved are
+/// left out.
+pub fn find_touching(drops: &[Drop], dt: f64, gaps: &[f64]) -> Vec<Touch> {
+    let moved: Vec<bool> = drops.iter().map(|drop| drop.advanced > 0.0).collect();
+    if !moved.contains(&true) {
+        return Vec::new();
+    }
     let boxes: Vec<[DVec3; 2]> = drops.iter().map(|drop| drop.bounds).collect();
     // Bounding boxes swept over the step.
     let swept: Vec<[DVec3; 2]> = drops
@@ -36,17 +41,22 @@ pub fn find_touching(drops: &[Drop], dt: f64, gap: impl Fn(&Drop, &Drop) -> f64)
     let mut order: Vec<DropIndex> = DropIndex::first(drops.len()).collect();
     order.sort_by(|&i, &j| swept[i][0].x.total_cmp(&swept[j][0].x).then(i.cmp(&j)));
     let widest = boxes.iter().map(|[low, high]| high.x - low.x).fold(0.0, f64::max);
+    // In that order, for a loop over many drops of which few touch.
+    let begins: Vec<(f64, bool)> = order.iter().map(|&i| (swept[i][0].x, moved[i])).collect();
     let mut pairs = Vec::new();
     for (rank, &i) in order.iter().enumerate() {
-        for &j in &order[rank + 1..] {
-            // A gap is a fraction of an edge, and an edge at most a third of a radius.
-            if swept[j][0].x > swept[i][1].x + 0.1 * widest {
+        // A gap is a fraction of an edge, and an edge at most a third of a radius.
+        let (end, i_moved) = (swept[i][1].x + 0.1 * widest, moved[i]);
+        for (&(begin, j_moved), &j) in begins[rank + 1..].iter().zip(&order[rank + 1..]) {
+            if begin > end {
                 break;
             }
-            let (first, second) = (i.min(j), i.max(j));
-            let within = gap(&drops[i], &drops[j]);
+            if !(i_moved || j_moved) {
+                continue;
+            }
+            let (first, second, within) = (i.min(j), i.max(j), gaps[i].min(gaps[j]));
             let apart = (swept[i][0].max(swept[j][0]) - within).cmpgt(swept[i][1].min(swept[j][1]) + within).any();
-            if apart || (drops[i].advanced == 0.0 && drops[j].advanced == 0.0) {
+            if apart {
                 continue;
             }
             if touch_at(drops, &boxes, [first, second], DVec3::ZERO, within) {

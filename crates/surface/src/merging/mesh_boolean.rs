@@ -57,6 +57,9 @@ pub enum BooleanError {
     /// The surfaces do not intersect.
     #[error("the surfaces do not intersect")]
     Apart,
+    /// The curves are too short for a neck.
+    #[error("the surfaces intersect in too short a curve")]
+    Short,
     /// A vertex or edge lies exactly on another element.
     #[error("the surfaces intersect in a degenerate direction")]
     Degenerate,
@@ -135,16 +138,34 @@ impl TaggedSurface {
         self.triangles[t].map(|v| self.positions[v])
     }
 
+    /// The triangles whose boxes overlap the bounding box of another body, ascending.
+    fn near_other_bodies(&self, boxes: &[Bounds]) -> Vec<TriangleIndex> {
+        let count = self.bodies.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        let mut bounds = vec![Bounds::EMPTY; count];
+        for (one, &body) in boxes.iter().zip(&self.bodies) {
+            bounds[usize::from(body)] = bounds[usize::from(body)].union(*one);
+        }
+        let is_near = |t: &TriangleIndex| {
+            let others = bounds.iter().enumerate().filter(|(body, _)| *body != usize::from(self.bodies[*t]));
+            others.into_iter().any(|(_, bounds)| boxes_overlap(&boxes[*t], bounds))
+        };
+        TriangleIndex::first(boxes.len()).filter(is_near).collect()
+    }
+
     /// The surface of the union of all bodies, or of one body that intersects itself; and the
     /// length of the curves, in m.
     ///
-    /// `edge` is the typical edge length, in m.
-    pub fn union(mut self, edge: f64) -> Result<(Self, f64), BooleanError> {
+    /// `edge` is the typical edge length, and `shortest` the length up to which curves are not
+    /// followed, in m.
+    pub fn union(mut self, edge: f64, shortest: f64) -> Result<(Self, f64), BooleanError> {
         for (v, p) in self.positions.iter_mut().enumerate() {
             *p += perturbation(v as u64) * (PERTURBATION * edge);
         }
         for _ in 0..MAX_SPLITS {
             let curves = IntersectionCurves::find(&self)?;
+            if curves.length() <= shortest {
+                return Err(BooleanError::Short);
+            }
             match curves.build_union(&self) {
                 Ok(union) => return Ok((union, curves.length())),
                 Err(Failure::Loop(t)) => self.split_longest_edge(t, &curves.twins),
@@ -232,16 +253,17 @@ impl IntersectionCurves {
         let twins = twins.ok_or(BooleanError::Degenerate)?;
         let mut curves = Self { twins, crossings: Vec::new(), on_edges: BTreeMap::new(), segments: BTreeMap::new() };
         let boxes: Vec<Bounds> = TriangleIndex::first(count).map(|t| Bounds::of(surface.corners(t))).collect();
-        let tree = Bvh::new(&boxes);
-        let mut known = KnownCrossings::new();
-        let mut candidates: Vec<TriangleIndex> = Vec::new();
         // Several bodies are not tested against themselves: below the contact line they may
         // self-intersect.
         let single = surface.bodies.iter().all(|&body| body == 0);
-        for t in TriangleIndex::first(count) {
+        let near = if single { TriangleIndex::first(count).collect() } else { surface.near_other_bodies(&boxes) };
+        let tree = Bvh::new(&near.iter().map(|&t| boxes[t]).collect::<Vec<_>>());
+        let mut known = KnownCrossings::new();
+        let mut candidates: Vec<TriangleIndex> = Vec::new();
+        for &t in &near {
             candidates.clear();
             tree.overlapping(&boxes[t], |leaf| {
-                candidates.extend(tree.leaves()[leaf].iter().map(|&u| TriangleIndex::new(u as usize)));
+                candidates.extend(tree.leaves()[leaf].iter().map(|&u| near[u as usize]));
             });
             candidates.retain(|&u| {
                 let tested = single || surface.bodies[t] != surface.bodies[u];

@@ -62,19 +62,23 @@ pub fn check(mesh: &Mesh) -> Result<(), MeshDefect> {
 pub(crate) fn check_connectivity(mesh: &Mesh) -> Result<(), MeshDefect> {
     let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
     let mut uses = vec![0_usize; vertices];
-    for h in mesh.live_triangles().flat_map(TriangleIndex::half_edges) {
-        let v = mesh.from(h);
-        if v.to_usize() >= vertices || !mesh.is_vertex_live(v) {
-            return Err(MeshDefect::Arrays("a triangle refers to a removed vertex"));
-        }
-        uses[v] += 1;
-        let g = mesh.twin(h);
-        if g.to_usize() >= 3 * triangles || !mesh.is_live(g.triangle()) {
-            return Err(MeshDefect::Twin(h));
-        }
-        let matches = mesh.twin(g) == h && mesh.from(g) == mesh.to(h) && mesh.to(g) == mesh.from(h);
-        if !matches || mesh.apex(g) == mesh.apex(h) {
-            return Err(MeshDefect::Twin(h));
+    for t in mesh.live_triangles() {
+        let corners = mesh.triangles[t];
+        for (k, h) in t.half_edges().into_iter().enumerate() {
+            let [v, w, apex] = [corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]];
+            if v.to_usize() >= vertices || !mesh.is_vertex_live(v) {
+                return Err(MeshDefect::Arrays("a triangle refers to a removed vertex"));
+            }
+            uses[v] += 1;
+            let g = mesh.twin(h);
+            if g.to_usize() >= 3 * triangles || !mesh.is_live(g.triangle()) {
+                return Err(MeshDefect::Twin(h));
+            }
+            let (others, k) = (mesh.triangles[g.triangle()], g.corner());
+            let matches = mesh.twin(g) == h && others[k] == w && others[(k + 1) % 3] == v;
+            if !matches || others[(k + 2) % 3] == apex {
+                return Err(MeshDefect::Twin(h));
+            }
         }
     }
     for v in mesh.vertex_indices() {
@@ -91,8 +95,9 @@ pub(crate) fn check_connectivity(mesh: &Mesh) -> Result<(), MeshDefect> {
 fn check_shape(mesh: &Mesh) -> Result<(), MeshDefect> {
     for t in mesh.live_triangles() {
         let [a, b, c] = mesh.triangles[t];
-        let longest = t.half_edges().map(|h| mesh.length(h)).into_iter().fold(0.0, f64::max);
-        if a == b || b == c || c == a || mesh.area_vector(t).length() <= 1e-9 * longest * longest {
+        let [p, q, r] = mesh.corners(t);
+        let longest = p.distance_squared(q).max(q.distance_squared(r)).max(r.distance_squared(p));
+        if a == b || b == c || c == a || mesh.area_vector(t).length() <= 1e-9 * longest {
             return Err(MeshDefect::Degenerate(t));
         }
     }
@@ -119,26 +124,37 @@ pub(crate) fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, MeshDefect> {
     let extent = high - low;
     // Sweep over the bounding boxes along the longest side of the drop.
     let axis = (0..3).max_by(|&i, &j| extent[i].total_cmp(&extent[j])).unwrap_or(0);
-    let mut boxes: Vec<(Bounds, TriangleIndex)> =
-        mesh.live_triangles().map(|t| (Bounds::of(mesh.corners(t)), t)).collect();
-    boxes.sort_unstable_by(|(a, t), (b, u)| a.low[axis].total_cmp(&b.low[axis]).then(t.cmp(u)));
+    let second = (0..3).filter(|&i| i != axis).max_by(|&i, &j| extent[i].total_cmp(&extent[j])).unwrap_or(axis);
+    let mut faces: Vec<Face> = mesh.live_triangles().map(|t| Face::new(mesh, t)).collect();
+    faces.sort_unstable_by(|a, b| a.bounds.low[axis].total_cmp(&b.bounds.low[axis]).then(a.triangle.cmp(&b.triangle)));
+    // What most pairs are told apart by: where a box begins along the first axis, and its extent
+    // along the second.
+    let starts: Vec<f64> = faces.iter().map(|face| face.bounds.low[axis]).collect();
+    let spans: Vec<[f64; 2]> = faces.iter().map(|face| [face.bounds.low[second], face.bounds.high[second]]).collect();
     let mut clearance = reach;
-    for (rank, &(one, t)) in boxes.iter().enumerate() {
-        for &(other, u) in &boxes[rank + 1..] {
-            if other.low[axis] > one.high[axis] + clearance {
+    for (rank, one) in faces.iter().enumerate() {
+        let (end, [low, high], next) = (one.bounds.high[axis], spans[rank], rank + 1);
+        for ((&start, span), other) in starts[next..].iter().zip(&spans[next..]).zip(&faces[next..]) {
+            if start > end + clearance {
                 break;
             }
-            let gap = (one.low - other.high).max(other.low - one.high).max(DVec3::ZERO);
+            if low - span[1] > clearance || span[0] - high > clearance {
+                continue;
+            }
+            let (mine, theirs) = (&one.bounds, &other.bounds);
+            let gap = (mine.low - theirs.high).max(theirs.low - mine.high).max(DVec3::ZERO);
             if gap.max_element() > clearance {
                 continue;
             }
-            if gap == DVec3::ZERO && (pierces(mesh, t, u) || pierces(mesh, u, t)) {
+            let shared = one.corners.iter().filter(|v| other.corners.contains(v)).count();
+            // Where two corners are shared, every edge ends in one of them.
+            if gap == DVec3::ZERO && shared < 2 && (one.pierces(other) || other.pierces(one)) {
+                let (t, u) = (one.triangle, other.triangle);
                 return Err(MeshDefect::Crossing(t.min(u), t.max(u)));
             }
             // Two triangles with opposite normals that share no corner may be the two sides of a
             // film or of a gap.
-            let shares = mesh.triangles[t].iter().any(|v| mesh.triangles[u].contains(v));
-            if !shares && mesh.area_vector(t).dot(mesh.area_vector(u)) < 0.0 {
+            if shared == 0 && one.normal.dot(other.normal) < 0.0 {
                 clearance = clearance.min(gap.length());
             }
         }
@@ -146,22 +162,39 @@ pub(crate) fn clearance(mesh: &Mesh, reach: f64) -> Result<f64, MeshDefect> {
     Ok(clearance)
 }
 
-/// Whether an edge of triangle `t` intersects `u`, away from shared corners.
-fn pierces(mesh: &Mesh, t: TriangleIndex, u: TriangleIndex) -> bool {
-    let [a, b, c] = mesh.corners(u);
-    let normal = (b - a).cross(c - a);
-    t.half_edges().into_iter().any(|h| {
-        let ends = [mesh.from(h), mesh.from(h.next())];
-        if ends.iter().any(|v| mesh.triangles[u].contains(v)) {
-            return false;
-        }
-        let [p, q] = ends.map(|v| mesh.positions[v]);
-        let (dp, dq) = (normal.dot(p - a), normal.dot(q - a));
-        if dp * dq >= 0.0 {
-            return false;
-        }
-        let x = p + (q - p) * (dp / (dp - dq));
-        let inside = |from: DVec3, to: DVec3| (to - from).cross(x - from).dot(normal) > 0.0;
-        inside(a, b) && inside(b, c) && inside(c, a)
-    })
+/// A triangle in the search for intersections.
+struct Face {
+    bounds: Bounds,
+    triangle: TriangleIndex,
+    corners: [VertexIndex; 3],
+    points: [DVec3; 3],
+    /// Its normal, times twice its area.
+    normal: DVec3,
+}
+
+impl Face {
+    fn new(mesh: &Mesh, triangle: TriangleIndex) -> Self {
+        let points = mesh.corners(triangle);
+        let [a, b, c] = points;
+        let normal = (b - a).cross(c - a);
+        Self { bounds: Bounds::of(points), triangle, corners: mesh.triangles[triangle], points, normal }
+    }
+
+    /// Whether an edge intersects another triangle, away from shared corners.
+    fn pierces(&self, other: &Self) -> bool {
+        let ([a, b, c], normal) = (other.points, other.normal);
+        let is_shared = self.corners.map(|v| other.corners.contains(&v));
+        let heights = self.points.map(|p| normal.dot(p - a));
+        (0..3).any(|k| {
+            let next = (k + 1) % 3;
+            let (dp, dq) = (heights[k], heights[next]);
+            if is_shared[k] || is_shared[next] || dp * dq >= 0.0 {
+                return false;
+            }
+            let (p, q) = (self.points[k], self.points[next]);
+            let x = p + (q - p) * (dp / (dp - dq));
+            let inside = |from: DVec3, to: DVec3| (to - from).cross(x - from).dot(normal) > 0.0;
+            inside(a, b) && inside(b, c) && inside(c, a)
+        })
+    }
 }

@@ -61,12 +61,12 @@ impl HalfEdgeIndex {
     /// The half-edge after it in its triangle.
     #[inline]
     pub fn next(self) -> Self {
-        self.triangle().half_edge(if self.corner() == 2 { 0 } else { self.corner() + 1 })
+        Self::new(if self.corner() == 2 { self.to_usize() - 2 } else { self.to_usize() + 1 })
     }
 
     /// The half-edge before it in its triangle.
     #[inline]
     pub fn previous(self) -> Self {
-        self.triangle().half_edge(if self.corner() == 0 { 2 } else { self.corner() - 1 })
+        Self::new(if self.corner() == 0 { self.to_usize() + 2 } else { self.to_usize() - 1 })
     }
 }

@@ -159,6 +159,25 @@ fn a_drop_in_steady_sliding_keeps_its_mesh_and_takes_few_substeps() {
     assert!(splits <= 30, "{splits} edges are split while it slides by {path} mm");
 }
 
+/// A drop that slides by up to four edges per substep, farther than the small drops in its way are
+/// wide, unites with each of them and with no other.
+#[test]
+fn a_fast_drop_takes_up_the_small_drops_in_its_way() {
+    let pane = plane([0.0, 0.0, 1.0], 90.0, 30.0);
+    let mut tables = format!("{MEDIUM}{pane}{}", cap(30.0, 70.0, [0.0; 3]));
+    for k in 0..6 {
+        let y = -12.0 - 5.0 * f64::from(k);
+        tables += &(cap(0.1, 70.0, [0.4, y, 0.0]) + &cap(0.1, 70.0, [7.0, y, 0.0]));
+    }
+    let mut model = build_paper(&tables);
+    play(&mut model, 0.4, 1.0 / 30.0);
+    let y = 1e3 * model.drops()[0].mesh.centroid().y;
+    assert!(y < -45.0, "it is at {y} mm");
+    let volume = 1e9 * model.drops()[0].volume;
+    assert!((volume - 30.6).abs() < 1e-6, "it has {volume} µL");
+    assert_eq!(model.drops().len(), 7, "those beside its way stay");
+}
+
 #[test]
 fn mu_slows_a_drop_in_flight_exponentially() {
     for mu in [0.0f64, 0.4, 5.0] {

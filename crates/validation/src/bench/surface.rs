@@ -1,6 +1,9 @@
 //! Benchmarks of the surface model.
 
+use std::collections::BTreeMap;
+
 use glam::DVec3;
+use sessile_frames::FrameGeometry;
 use sessile_model::{Model, NoTimer, StageTimer};
 use sessile_scene::{Files, Folder, NoFiles, parse_str};
 use sessile_surface::SurfaceModel;
@@ -18,6 +21,9 @@ const PAPER: Settings = Settings {
     head: "fidelity = \"paper\"\n",
     parameters: "[surface]\ndt = \"33.4 ms\"\ngamma = 1\nfriction = \"50 mm/s\"\n",
 };
+/// The paper's operators with their defaults: drops choose their substeps, and those of more than
+/// some 2 µL slide on a vertical pane.
+const SLIDING: Settings = Settings { head: "fidelity = \"paper\"\n", parameters: "" };
 /// Physical fidelity at four steps per frame: rest, retention and sliding without capillary waves.
 const DAMPED: Settings = Settings { head: "", parameters: "[surface]\ndt = \"8.34 ms\"\n" };
 /// Physical fidelity with capillary waves.
@@ -32,21 +38,47 @@ struct Settings {
 
 /// Benchmarks of the surface model.
 pub(super) fn benches() -> Vec<Bench> {
+    [growing_benches(), sliding_benches()].concat()
+}
+
+/// Benchmarks of drops that needles feed.
+fn growing_benches() -> Vec<Bench> {
+    vec![
+        Bench {
+            name: "surface-growing",
+            about: "500 drops of 2 to 4 µL on a vertical pane of 90°/60°, each fed by a needle with 0.3 µL/s, all slide, none meets another, by the paper's operators: 30 frames of 1/30 s after the first ten. Target: 30 frames per second.",
+            run: |context| growing(context, &APART),
+        },
+        Bench {
+            name: "surface-growing-held",
+            about: "As `surface-growing` with drops of 0.3 to 1.2 µL, which the pane holds until the largest begin to slide. Target: 30 frames per second.",
+            run: |context| growing(context, &HELD),
+        },
+        Bench {
+            name: "surface-growing-merging",
+            about: "500 drops of 1 to 4 µL, 8 mm apart and each fed with 0.3 µL/s, start to slide and merge until 150 are left: 60 frames of 1/30 s from the start. Target: 30 frames per second.",
+            run: |context| growing(context, &MERGING),
+        },
+    ]
+}
+
+/// Benchmarks of drops of constant volume.
+fn sliding_benches() -> Vec<Bench> {
     vec![
         Bench {
             name: "surface-window",
-            about: "180 drops of 5 to 40 µL on a vertical pane of 90°/80°, some 50 000 triangles, all active, by the paper's operators: 30 frames of 1/30 s, one step each. Target: 30 frames per second.",
-            run: |context| frames(context, window(PAPER, 180)?, 30),
+            about: "180 drops of 5 to 40 µL slide down a vertical pane of 90°/80°, some 50 000 triangles, by the paper's operators: 30 frames of 1/30 s. Target: 30 frames per second.",
+            run: |context| frames(context, window(SLIDING, 180)?, 30),
         },
         Bench {
             name: "surface-window-300",
             about: "As `surface-window` with 300 drops, some 80 000 triangles.",
-            run: |context| frames(context, window(PAPER, 300)?, 30),
+            run: |context| frames(context, window(SLIDING, 300)?, 30),
         },
         Bench {
             name: "surface-window-20000",
             about: "As `surface-window` with 72 drops, some 20 000 triangles. Target: 60 frames per second.",
-            run: |context| frames(context, window(PAPER, 72)?, 30),
+            run: |context| frames(context, window(SLIDING, 72)?, 30),
         },
         Bench {
             name: "surface-window-physical",
@@ -56,12 +88,12 @@ pub(super) fn benches() -> Vec<Bench> {
         Bench {
             name: "surface-leaf",
             about: "140 drops on a leaf of 150°/147°, some 30 000 triangles, by the paper's operators: 30 frames. Target: 35 frames per second.",
-            run: |context| frames(context, leaf(PAPER, 140)?, 30),
+            run: |context| frames(context, leaf(SLIDING, 140)?, 30),
         },
         Bench {
             name: "surface-leaf-180",
             about: "As `surface-leaf` with 180 drops, some 40 000 triangles.",
-            run: |context| frames(context, leaf(PAPER, 180)?, 30),
+            run: |context| frames(context, leaf(SLIDING, 180)?, 30),
         },
         Bench {
             name: "surface-leaf-physical",
@@ -140,32 +172,65 @@ fn report(context: &mut BenchContext, model: &SurfaceModel, steps: usize, triang
     context.figure("surfaces made anew", model.num_rebuilt() as f64, "");
 }
 
-/// Steps through frames on the clock.
-fn frames(context: &mut BenchContext, model: SurfaceModel, count: usize) -> Result<(), CaseError> {
-    spells(context, model, 1, count)
+/// Steps through frames on the clock from the start.
+fn frames(context: &mut BenchContext, mut model: SurfaceModel, count: usize) -> Result<(), CaseError> {
+    frames_of(context, &mut model, count)
 }
 
 /// Steps through so many frames on the clock, then again from the start, so many times.
 fn spells(context: &mut BenchContext, mut model: SurfaceModel, times: usize, count: usize) -> Result<(), CaseError> {
     let start = model.save();
-    let (mut steps, mut slowest, mut triangles) = (0, 0.0f64, 0);
+    let mut sums = FrameSums::default();
     for _ in 0..times {
         model.restore(&start)?;
         for _ in 0..count {
-            let before = context.wall_seconds();
-            steps += run(context, &mut model, FRAME)?;
-            slowest = slowest.max(context.wall_seconds() - before);
-            triangles += model.num_triangles()[0];
+            sums.step(context, &mut model)?;
         }
     }
-    let count = times * count;
-    report(context, &model, steps, triangles as f64 / count as f64);
-    context.figure("frames per second", count as f64 / context.wall_seconds(), "1/s");
-    context.figure("slowest frame", 1e3 * slowest, "ms");
-    // What a frame takes of cores that others use, too: on cores of its own all but the serial
-    // stages is shared between them.
-    context.figure("CPU time per frame", 1e3 * context.cpu_seconds() / count as f64, "ms");
+    sums.report(context, &model);
     Ok(())
+}
+
+/// Steps through frames on the clock.
+fn frames_of(context: &mut BenchContext, model: &mut SurfaceModel, count: usize) -> Result<(), CaseError> {
+    let mut sums = FrameSums::default();
+    for _ in 0..count {
+        sums.step(context, model)?;
+    }
+    sums.report(context, model);
+    Ok(())
+}
+
+/// Sums over frames.
+#[derive(Default)]
+struct FrameSums {
+    frames: usize,
+    steps: usize,
+    triangles: usize,
+    /// Wall time of the slowest frame, in s.
+    slowest: f64,
+}
+
+impl FrameSums {
+    /// Steps through one frame on the clock.
+    fn step(&mut self, context: &mut BenchContext, model: &mut SurfaceModel) -> Result<(), CaseError> {
+        let before = context.wall_seconds();
+        self.steps += run(context, model, FRAME)?;
+        self.slowest = self.slowest.max(context.wall_seconds() - before);
+        self.triangles += model.num_triangles()[0];
+        self.frames += 1;
+        Ok(())
+    }
+
+    fn report(&self, context: &mut BenchContext, model: &SurfaceModel) {
+        let count = self.frames as f64;
+        report(context, model, self.steps, self.triangles as f64 / count);
+        context.figure("frames per second", count / context.wall_seconds(), "1/s");
+        context.figure("slowest frame", 1e3 * self.slowest, "ms");
+        // What a frame takes of cores that others use, too: on cores of its own all but the serial
+        // stages is shared between them.
+        context.figure("CPU time per frame", 1e3 * context.cpu_seconds() / count, "ms");
+    }
 }
 
 /// Caps on a plane through the origin that rises along `up`: side by side in rows so far apart that
@@ -188,6 +253,60 @@ fn rows(count: usize, up: DVec3) -> String {
 fn window(settings: Settings, count: usize) -> Result<SurfaceModel, CaseError> {
     let pane = "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"80 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"2 2 m\"\n";
     build(settings, &format!("{pane}{}", rows(count, DVec3::Y)))
+}
+
+/// Growing drops on a vertical pane of 90°/60°, each fed by a needle.
+struct Growing {
+    /// Range of their volumes, in µL.
+    volumes: [f64; 2],
+    /// Number of columns, and the distances between columns and rows, in mm.
+    columns: usize,
+    spacing: [f64; 2],
+    /// Frames before the clock starts, and on the clock.
+    frames: [usize; 2],
+}
+
+const APART: Growing = Growing { volumes: [2.0, 4.0], columns: 50, spacing: [12.0, 120.0], frames: [10, 30] };
+const HELD: Growing = Growing { volumes: [0.3, 1.2], columns: 25, spacing: [8.0, 8.0], frames: [10, 30] };
+const MERGING: Growing = Growing { volumes: [1.0, 4.0], columns: 25, spacing: [8.0, 8.0], frames: [0, 60] };
+
+/// Steps 500 growing drops through frames, and reports how far liquid slid on the clock.
+fn growing(context: &mut BenchContext, setup: &Growing) -> Result<(), CaseError> {
+    let mut tables = String::from(
+        "[materials.m]\nadvancing = \"90 deg\"\nreceding = \"60 deg\"\n[[solids]]\nname = \"s\"\nmaterial = \"m\"\nshape = \"plane\"\nnormal = [0, 0, 1]\nsize = \"2 4 m\"\n",
+    );
+    let mut random = Stream::new(1, &[9]);
+    for k in 0..500 {
+        let (x, y) = (setup.spacing[0] * (k % setup.columns) as f64, setup.spacing[1] * (k / setup.columns) as f64);
+        let volume = random.uniform_in(setup.volumes[0], setup.volumes[1]);
+        tables += &format!(
+            "[[drops]]\nshape = \"cap\"\non = \"s\"\ncenter = \"{x} {y} 0 mm\"\nvolume = \"{volume} uL\"\ncontact_angle = \"80 deg\"\n\
+             [[emitters]]\nkind = \"feed\"\nat = \"{x} {y} 0.3 mm\"\nrate = \"0.3 uL/s\"\n"
+        );
+    }
+    let mut model = build(SLIDING, &tables)?;
+    let [before, count] = setup.frames;
+    while model.time() < FRAME * before as f64 - 1e-9 {
+        model.step(FRAME * before as f64 - model.time(), &mut NoTimer)?;
+    }
+    let start = mean_height(&model);
+    frames_of(context, &mut model, count)?;
+    context.figure("mean path", 1e3 * (start - mean_height(&model)), "mm");
+    Ok(())
+}
+
+/// Mean height of the liquid, in m, each drop at the mean of its vertices.
+fn mean_height(model: &SurfaceModel) -> f64 {
+    let frame = model.frame();
+    let FrameGeometry::Surfaces(surface) = &frame.liquid else { return 0.0 };
+    let mut heights: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (position, &drop) in surface.positions.iter().zip(&surface.drops) {
+        let sum = heights.entry(drop).or_default();
+        *sum = (sum.0 + position.y, sum.1 + 1.0);
+    }
+    let volume: f64 = frame.drops.iter().map(|drop| drop.volume).sum();
+    let weighted = frame.drops.iter().filter_map(|drop| Some((drop.volume, heights.get(&drop.id)?)));
+    weighted.map(|(volume, (sum, count))| volume * sum / count).sum::<f64>() / volume
 }
 
 /// A long leaf, a shallow valley that falls along its axis, with drops on both its slopes that roll
