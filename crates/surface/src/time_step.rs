@@ -18,7 +18,9 @@
 //! ```
 //!
 //! Meanwhile the drop waits behind the model, but never beyond the time that a step was asked to
-//! reach, where a frame may show it. A substep in which it moves twice as far is rejected. One at
+//! reach, where a frame may show it. A substep in which it moves twice as far, or gains twice as
+//! much, is rejected: what accelerates a drop at rest, a line that remeshing has moved, lasts for a
+//! reference step only, and over a long one would move it by an edge. One at
 //! whose end the drop has turned is followed by one of half its length: wide drops that nothing
 //! pins slosh faster.
 
@@ -115,12 +117,12 @@ pub fn update_pace(drop: &mut Drop, gained: DVec3, slides: bool, dt: f64, params
     let edge = drop.target_edge(params.edge);
     let (deformation, speed) = (drop.deformation_speed, drop.velocity.length());
     let (deformed, path) = (MAX_DEFORMATION * edge, MAX_PATH * edge);
-    if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path) {
-        return false;
-    }
     let acceleration = gained.length() / dt;
     // What friction holds only sags.
     let steady = if slides { MAX_GAIN * speed.max(SLOW) / acceleration } else { f64::INFINITY };
+    if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path || dt > 2.0 * steady) {
+        return false;
+    }
     let liquid = &params.liquid;
     let capillary_speed = (liquid.surface_tension / (liquid.density * sphere_radius(drop.volume))).sqrt();
     let is_moving = gained.length() > params.numerics.rest_normal_speed * capillary_speed;
