@@ -34,6 +34,7 @@ impl SurfaceModel {
         let until = state.run.time + report.dt;
         let mut start = state.substrate.clone();
         state.substrate.world.advance_to(until);
+        start.world.average_velocities(&state.substrate.world, report.dt);
         let gravity = 0.5 * (start.world.gravity() + state.substrate.world.gravity());
         check_gravity(state, params, gravity)?;
         timer.enter("emission");

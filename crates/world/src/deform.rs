@@ -165,6 +165,14 @@ impl Deformation {
         a * near.barycentrics.x + b * near.barycentrics.y + c * near.barycentrics.z
     }
 
+    /// How far the surface point nearest to a point of the rest pose is displaced in `then`, in m.
+    pub fn shift_to(&self, then: &Self, point: DVec3) -> DVec3 {
+        let Some(near) = self.now.distance.nearest(point) else { return DVec3::ZERO };
+        let corners = self.mesh().triangles[near.triangle];
+        let [a, b, c] = corners.map(|v| then.mesh().positions[v as usize] - self.mesh().positions[v as usize]);
+        a * near.barycentrics.x + b * near.barycentrics.y + c * near.barycentrics.z
+    }
+
     /// Lower and upper corner of the box of the vertices in all samples, in the rest pose.
     pub fn bounds_of_samples(&self) -> [DVec3; 2] {
         let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];

@@ -43,6 +43,8 @@ pub struct Solid {
     /// Of a mesh whose vertices move; it stands for `primitive` and `mesh`.
     deformation: Option<Deformation>,
     motion_override: Option<KinematicOverride>,
+    /// Where the solid moves in a step; none where `velocity` is that of the moment.
+    path: Option<StepPath>,
     /// Uniform wetting in place of the material's.
     wetting_by_hand: Option<Wetting>,
 }
@@ -61,6 +63,24 @@ pub struct PlaneFrame {
     pub normal: DVec3,
     /// Extent along u and v, in m.
     pub size: [f64; 2],
+}
+
+/// Where a solid is at the end of a step.
+#[derive(Clone)]
+struct StepPath {
+    to: Pose,
+    deformed: Option<Deformation>,
+    /// Length of the step, in s.
+    dt: f64,
+}
+
+impl StepPath {
+    /// Mean velocity of the point of the solid that is at `point` at the step's start, in m/s.
+    fn velocity_at(&self, point: DVec3, from: &Pose, deformation: Option<&Deformation>) -> DVec3 {
+        let rest = from.apply_inverse(point);
+        let shift = deformation.zip(self.deformed.as_ref()).map_or(DVec3::ZERO, |(now, then)| now.shift_to(then, rest));
+        (self.to.apply(rest + shift) - point) / self.dt
+    }
 }
 
 /// A mesh in local coordinates.
@@ -135,6 +155,7 @@ impl Solid {
             velocity: RigidVelocity::ZERO,
             deformation,
             motion_override: None,
+            path: None,
             wetting_by_hand: None,
         };
         built.advance_to(0.0);
@@ -256,8 +277,12 @@ impl Solid {
     }
 
     /// Velocity of the solid at a point of the world, in m/s; of a deforming solid, of its nearest
-    /// surface point.
+    /// surface point. After [`World::average_velocities`](crate::World::average_velocities) it is
+    /// the mean over a step.
     pub fn velocity_at(&self, point: DVec3) -> DVec3 {
+        if let Some(path) = &self.path {
+            return path.velocity_at(point, &self.world_from_rest, self.deformation.as_ref());
+        }
         let rigid = self.velocity.at(point);
         let pose = &self.world_from_rest;
         self.deformation
@@ -341,8 +366,16 @@ impl Solid {
         then
     }
 
+    /// Makes [`velocity_at`](Self::velocity_at) the mean velocity over the `dt` seconds in which
+    /// the solid becomes `end`.
+    pub(crate) fn average_velocity(&mut self, end: &Self, dt: f64) {
+        let path = || StepPath { to: end.world_from_rest, deformed: end.deformation.clone(), dt };
+        self.path = (self.moves() && dt > 0.0).then(path);
+    }
+
     /// Moves the solid to its pose of `time`.
     pub(crate) fn advance_to(&mut self, time: f64) {
+        self.path = None;
         let (pose, velocity) = self.motion_at(time);
         self.world_from_rest = pose;
         self.world_from_primitive = pose.after(&self.rest_from_primitive);

@@ -128,6 +128,18 @@ impl World {
         self.solids.iter_mut().for_each(|solid| solid.advance_to(time));
     }
 
+    /// Makes the velocities of solids at points the mean ones over the `dt` seconds in which this
+    /// world becomes `end`, until it is advanced itself.
+    ///
+    /// What moves at them for `dt` follows the solids exactly. At the velocities of the start it
+    /// would stay behind a solid that accelerates, by ½ u Δt for the speed u that it gains, and
+    /// leave one that turns.
+    pub fn average_velocities(&mut self, end: &Self, dt: f64) {
+        for (solid, end) in self.solids.iter_mut().zip(&end.solids) {
+            solid.average_velocity(end, dt);
+        }
+    }
+
     /// Current gravity, in m/s².
     pub fn gravity(&self) -> DVec3 {
         self.gravity

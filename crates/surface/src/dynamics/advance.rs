@@ -67,13 +67,16 @@ impl CentroidTarget {
 
 /// Moves a drop over a substep; the connectivity and the interfaces stay as they are.
 pub fn advance(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch) -> AdvanceReport {
-    let Scratch { geometry, system, vectors, .. } = scratch;
+    let Scratch { geometry, system, line_shear, vectors, .. } = scratch;
     geometry.read(&drop.mesh, context.start);
     drop.air_area = geometry.air_area;
     velocity_gauge::remove_tangential_velocity(drop, geometry);
     system.assemble(&drop.mesh, geometry, false);
     let scheme = Scheme::new(geometry, context);
     let coefficients = assemble_forces(drop, context, &scheme, geometry, system, vectors);
+    if scheme.midpoint {
+        line_shear.release(&drop.mesh, geometry, coefficients.stiffness * coefficients.tension, system);
+    }
     let line = contact_line::solve_stick_slip(drop, context, geometry, system, &coefficients, scheme.tau);
     let plane = contact_line::sliding_plane(geometry);
     if geometry.contacts.is_empty() {
