@@ -12,8 +12,8 @@ const WAY: f64 = 10.0;
 const STOPS: f64 = 100.0;
 const SHAKES: [f64; 2] = [120.0, 200.0];
 const END: f64 = 230.0;
-/// Amplitude of the shaking, in mm, and its frequency, in 1/ms: 6 m/s², half of what 10 µL withstand
-/// at rest, from a jolt of 39 mm/s on.
+/// Amplitude of the shaking, in mm, and its frequency, in 1/ms: 6 m/s², half of what 10 µL
+/// withstand at rest, from a jolt of 39 mm/s on.
 const AMPLITUDE: f64 = 0.25;
 const FREQUENCY: f64 = 0.025;
 /// Time between keys and between comparisons, in ms.
