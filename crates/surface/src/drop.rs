@@ -7,6 +7,7 @@ use sessile_numerics::{sphere_radius, typed_index};
 
 use crate::contact::ContactScratch;
 use crate::dynamics::geometry::DropGeometry;
+use crate::dynamics::line_shear::LineShear;
 use crate::dynamics::linear_system::LinearSystem;
 use crate::mesh::Mesh;
 use crate::mesh::quality::MeshQuality;
@@ -196,6 +197,8 @@ pub struct Scratch {
     pub center: DVec3,
     /// The mesh before the step.
     pub backup: Mesh,
+    /// Motion within the surface beside the contact line.
+    pub line_shear: LineShear,
     /// One vector per vertex.
     pub vectors: Vec<DVec3>,
     /// Speed of each vertex along its normal, relative to the drop, in m/s.

@@ -11,6 +11,7 @@ use sessile_numerics::sphere_radius;
 use crate::contact::{ContactReport, update_contact};
 use crate::drop::{Drop, Scratch, StepContext};
 use crate::dynamics::advance::{AdvanceReport, advance};
+use crate::dynamics::geometry::{Contact, DropGeometry};
 use crate::dynamics::volume_correction::{restore_volume, restore_volume_outside};
 use crate::dynamics::zhang2011;
 use crate::merging::boolean_merge::{remesh_merged, self_union};
@@ -27,6 +28,9 @@ const MAX_AREA_RATIO: f64 = 12.0;
 const MAX_VOLUME_ERROR: f64 = 1e-7;
 /// Largest distance between opposite sheets that is measured, in edges.
 const MAX_CLEARANCE: f64 = 0.5;
+
+/// Factor on what the velocities of pinned vertices miss those of their solids by.
+const PINNED_MARGIN: f64 = 1.5;
 
 /// What happened to a drop in a substep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,10 +74,11 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
     let edge = drop.target_edge(params.edge);
     scratch.backup.copy_from(&drop.mesh);
     let velocity = drop.velocity;
-    let advanced = match &params.paper {
+    let mut advanced = match &params.paper {
         None => advance(drop, context, scratch),
         Some(paper) => zhang2011::advance(drop, context, paper, scratch),
     };
+    advanced.pinned_speed = pinned_speed(drop, context, &scratch.geometry);
     let motion = match &scratch.geometry {
         geometry if !geometry.on_solid() || geometry.has_outlet() => Motion::InFlight,
         _ if advanced.slip_speed > 0.0 => Motion::Sliding,
@@ -88,7 +93,7 @@ pub fn step_drop(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scrat
     restore_centroid(drop, &advanced, &contact);
     let valid = is_valid(drop, velocity, &advanced, context, &scratch.quality)
         && !(reconnected && check(&drop.mesh).is_err())
-        && update_pace(drop, drop.velocity - velocity, motion, context.dt, params);
+        && update_pace(drop, drop.velocity - velocity, motion, [context.dt, context.min_dt], params);
     if valid {
         drop.substeps_since_wet_mark += 1;
         drop.substeps_since_sizing = (drop.substeps_since_sizing + 1) % params.numerics.sizing_interval;
@@ -120,8 +125,20 @@ fn remesh_moved(
         finest: context.params.edge,
         keep_vertices: is_still(drop, advanced, context),
         read_curvature: drop.substeps_since_sizing == 0,
+        pinned_speed: advanced.pinned_speed,
     };
     remesh(drop, target, context.end, context.params, scratch)
+}
+
+/// Speed relative to its solid up to which a vertex of the contact line has not moved in this
+/// substep, in m/s: what the velocity of a pinned one misses that of its solid by at the end.
+fn pinned_speed(drop: &Drop, context: &StepContext<'_>, geometry: &DropGeometry) -> f64 {
+    let misses = |contact: &Contact| {
+        let sample = &contact.sample;
+        let pinned = if context.params.paper.is_some() { sample.velocity } else { sample.velocity + sample.gain() };
+        context.end.velocity_at(contact.interface, drop.mesh.positions[contact.vertex]).distance(pinned)
+    };
+    PINNED_MARGIN * geometry.contacts.iter().map(misses).fold(0.0, f64::max)
 }
 
 /// Restores the volume after contact or mesh changes and measures the mesh again.

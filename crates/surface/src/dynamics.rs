@@ -10,6 +10,7 @@ pub mod geometry;
 mod incomplete_cholesky;
 mod inertia;
 mod line_frame;
+pub mod line_shear;
 pub mod linear_system;
 mod paper_line;
 mod velocity_gauge;

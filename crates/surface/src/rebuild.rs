@@ -166,7 +166,7 @@ pub fn remesh_and_restore(
 ) -> bool {
     scratch.center = drop.mesh.centroid();
     let read_curvature = drop.substeps_since_sizing == 0;
-    let target = RemeshTarget { edge, finest, keep_vertices: false, read_curvature };
+    let target = RemeshTarget { edge, finest, keep_vertices: false, read_curvature, pinned_speed: 0.0 };
     let done = remesh(drop, target, substrate, params, scratch);
     restore_volume_of(drop, substrate, scratch);
     done.changed()

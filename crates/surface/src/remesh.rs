@@ -78,6 +78,24 @@ pub struct RemeshTarget {
     pub keep_vertices: bool,
     /// Whether target lengths follow the curvature even if no edge is too long or too short.
     pub read_curvature: bool,
+    /// Speed relative to its solid up to which a vertex of the contact line is pinned, in m/s.
+    pub pinned_speed: f64,
+}
+
+/// What vertices in contact stay on.
+#[derive(Clone, Copy)]
+struct Ground<'a> {
+    substrate: &'a Substrate,
+    /// As in [`RemeshTarget`].
+    pinned_speed: f64,
+}
+
+impl Ground<'_> {
+    /// Whether a vertex of the contact line moves along its solid.
+    fn moves(&self, mesh: &Mesh, v: VertexIndex) -> bool {
+        let slip = mesh.velocities[v] - self.substrate.velocity_at(mesh.interface_at(v), mesh.positions[v]);
+        slip.length_squared() > self.pinned_speed * self.pinned_speed
+    }
 }
 
 /// One remeshing pass; takes and leaves a compact mesh.
@@ -92,6 +110,7 @@ pub fn remesh(
 ) -> RemeshReport {
     let numerics = &params.numerics;
     let RemeshTarget { edge, finest, .. } = target;
+    let ground = Ground { substrate, pinned_speed: target.pinned_speed };
     let mesh = &mut drop.mesh;
     let (quality, sizes, queue) = (&mut scratch.quality, &mut scratch.sizes, &mut scratch.edge_queue);
     quality.read(mesh, edge, scratch.center, numerics);
@@ -105,7 +124,7 @@ pub fn remesh(
         done.splits = split_long(mesh, quality, sizes, substrate, queue, numerics);
     }
     if quality.short {
-        (done.collapses, done.cuts) = collapse_short(mesh, quality, sizes, substrate, queue, numerics);
+        (done.collapses, done.cuts) = collapse_short(mesh, quality, sizes, ground, queue, numerics);
         if done.cuts > 0 {
             mesh.remove_tetrahedra();
         }
@@ -127,7 +146,7 @@ pub fn remesh(
         }
     }
     if !target.keep_vertices {
-        done.smoothed = smooth_tangentially(mesh, edge, substrate, quality);
+        done.smoothed = smooth_tangentially(mesh, edge, ground, quality);
     }
     done
 }
@@ -228,7 +247,7 @@ fn collapse_short(
     mesh: &mut Mesh,
     quality: &mut MeshQuality,
     sizes: &mut EdgeSizes,
-    substrate: &Substrate,
+    ground: Ground<'_>,
     queue: &mut EdgeQueue,
     numerics: &Numerics,
 ) -> (usize, usize) {
@@ -243,7 +262,7 @@ fn collapse_short(
     while let Some(h) = next_edge(mesh, queue, |mesh, h| priority(sizes, mesh, h)) {
         if mesh.can_collapse(h) {
             for h in [h, mesh.twin(h)] {
-                if let Some(position) = collapse_position(mesh, h, substrate)
+                if let Some(position) = collapse_position(mesh, h, ground)
                     && mesh.collapse_keeps_orientation(h, position)
                 {
                     let kept = mesh.to(h);
@@ -269,7 +288,8 @@ fn collapse_short(
 }
 
 /// Where the edge of `h` collapses to, in m; `None` where the contact forbids it.
-fn collapse_position(mesh: &Mesh, h: HalfEdgeIndex, substrate: &Substrate) -> Option<DVec3> {
+fn collapse_position(mesh: &Mesh, h: HalfEdgeIndex, ground: Ground<'_>) -> Option<DVec3> {
+    let substrate = ground.substrate;
     let (a, b) = (mesh.from(h), mesh.to(h));
     let (p, q) = (mesh.positions[a], mesh.positions[b]);
     match mesh.kinds(h) {
@@ -279,7 +299,7 @@ fn collapse_position(mesh: &Mesh, h: HalfEdgeIndex, substrate: &Substrate) -> Op
         [VertexKind::ContactLine, VertexKind::ContactLine]
             if mesh.is_line(h) && mesh.interface_at(a) == mesh.interface_at(b) =>
         {
-            let moves = mesh.velocities[a].length_squared() > 0.0 && mesh.velocities[b].length_squared() > 0.0;
+            let moves = ground.moves(mesh, a) && ground.moves(mesh, b);
             Some(if moves { substrate.closest_point(mesh.interface_at(b), 0.5 * (p + q)) } else { q })
         }
         [VertexKind::Wetted, VertexKind::ContactLine] => Some(q),
@@ -413,7 +433,7 @@ fn may_flip(mesh: &Mesh, h: HalfEdgeIndex) -> bool {
 }
 
 /// Moves vertices toward the center of their neighbors, within the surface; returns how many.
-fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, quality: &MeshQuality) -> usize {
+fn smooth_tangentially(mesh: &mut Mesh, edge: f64, ground: Ground<'_>, quality: &MeshQuality) -> usize {
     let mut count = 0;
     for v in mesh.vertex_indices() {
         let here = mesh.positions[v];
@@ -432,7 +452,7 @@ fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, qualit
                     count += 1;
                 }
             }
-            VertexKind::ContactLine if mesh.velocities[v] != DVec3::ZERO => {
+            VertexKind::ContactLine if ground.moves(mesh, v) => {
                 let mut neighbors = mesh.fan(v).filter(|&h| mesh.is_line(h)).map(|h| mesh.positions[mesh.to(h)]);
                 let (Some(p), Some(q), None) = (neighbors.next(), neighbors.next(), neighbors.next()) else {
                     continue;
@@ -440,7 +460,8 @@ fn smooth_tangentially(mesh: &mut Mesh, edge: f64, substrate: &Substrate, qualit
                 let along = (q - p).normalize_or_zero();
                 let off = along.dot(0.5 * (p + q) - here);
                 if off.abs() > 0.2 * edge {
-                    mesh.positions[v] = substrate.closest_point(mesh.interface_at(v), here + along * (0.5 * off));
+                    let place = here + along * (0.5 * off);
+                    mesh.positions[v] = ground.substrate.closest_point(mesh.interface_at(v), place);
                     count += 1;
                 }
             }
@@ -548,7 +569,7 @@ mod tests {
             let params = Parameters::new(&scene(""));
             let substrate = no_solids();
             let mut scratch = Scratch::default();
-            let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true };
+            let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true, pinned_speed: 0.0 };
             for _ in 0..6 {
                 remesh(&mut drop, target, &substrate, &params, &mut scratch);
                 prop_assert_eq!(check(&drop.mesh), Ok(()));

@@ -198,6 +198,14 @@ impl Substrate {
         WettingCache::default().sample(self, interface, point)
     }
 
+    /// Velocity of a solid, in m/s; outlets and the air are at rest.
+    pub fn velocity_at(&self, interface: Interface, point: DVec3) -> DVec3 {
+        match interface {
+            Interface::Solid(index) => self.solids()[index].velocity_at(point),
+            Interface::Outlet(_) | Interface::Air => DVec3::ZERO,
+        }
+    }
+
     /// The point of a solid or outlet closest to `point`, in m; the point itself for air.
     pub fn closest_point(&self, interface: Interface, point: DVec3) -> DVec3 {
         match interface {

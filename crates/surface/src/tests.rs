@@ -1,5 +1,6 @@
 //! Tests of the whole model and of one drop against exact solutions.
 
+mod carried;
 pub mod common;
 mod convergence;
 mod deforming;

@@ -19,9 +19,10 @@
 //!
 //! The deformation and the path are larger along solids than in flight ([`Reach`]). Meanwhile the
 //! drop waits behind the model, but never beyond the time that a step was asked to reach, where a
-//! frame may show it. A substep in which it moves twice as far is rejected. One at whose end the
-//! drop has turned is followed by one of half its length: wide drops that nothing pins slosh
-//! faster.
+//! frame may show it. A substep in which it moves twice as far is rejected, and one in which it is
+//! displaced beyond its steady motion: what accelerates a drop at rest, a line that
+//! remeshing has moved, lasts for a reference step only. One at whose end the drop has turned is
+//! followed by one of half its length: wide drops that nothing pins slosh faster.
 
 use glam::DVec3;
 use sessile_numerics::sphere_radius;
@@ -39,6 +40,9 @@ const MAX_ON_SOLIDS: Reach = Reach { deformation: 0.3, path: 4.0 };
 const MAX_IN_FLIGHT: Reach = Reach { deformation: 0.15, path: 2.0 };
 /// Largest relative change of a drop's speed in such a substep.
 const MAX_GAIN: f64 = 0.2;
+/// Largest distance that a gain of velocity may add to a long substep, in edges. With 1, a drop of
+/// 1 µL at rest on 120° still moves by 4 edges when its line is remeshed; with 0.25 by 0.1.
+const MAX_DISPLACED: f64 = 0.25;
 /// Least speed that changes are relative to, in m/s.
 const SLOW: f64 = 2e-3;
 /// Longest substep, in s.
@@ -127,8 +131,15 @@ pub enum Motion {
 }
 
 /// Sets the pace of a drop after a substep of `dt` seconds in which its velocity changed by
-/// `gained`; whether the drop moved no farther than its pace allowed.
-pub fn update_pace(drop: &mut Drop, gained: DVec3, motion: Motion, dt: f64, params: &Parameters) -> bool {
+/// `gained`; whether the drop moved no farther than its pace allowed, or substeps cannot be shorter
+/// than `min_dt`.
+pub fn update_pace(
+    drop: &mut Drop,
+    gained: DVec3,
+    motion: Motion,
+    [dt, min_dt]: [f64; 2],
+    params: &Parameters,
+) -> bool {
     if params.paper.is_none() || params.max_step.is_some() {
         return true;
     }
@@ -136,7 +147,9 @@ pub fn update_pace(drop: &mut Drop, gained: DVec3, motion: Motion, dt: f64, para
     let (deformation, speed) = (drop.deformation_speed, drop.velocity.length());
     let reach = if motion == Motion::InFlight { MAX_IN_FLIGHT } else { MAX_ON_SOLIDS };
     let (deformed, path) = (reach.deformation * edge, reach.path * edge);
-    if dt > REFERENCE_STEP && (deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path) {
+    let displaced = gained.length() * dt > MAX_DISPLACED * edge;
+    let too_far = deformation * dt > 2.0 * deformed || speed * dt > 2.0 * path || displaced;
+    if too_far && dt > REFERENCE_STEP.max(min_dt) {
         return false;
     }
     let acceleration = gained.length() / dt;

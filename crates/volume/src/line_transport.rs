@@ -8,8 +8,8 @@
 //! ```
 //!
 //! with the cosine interpolated between the pinned cells there. If states stayed in their cells, φ
-//! would be turned as if it stood at the angle that the line had elsewhere, by a little more in each
-//! step: a drop that leans on a moving plate would creep, by 0.6 % of the plate's way.
+//! would be turned as if it stood at the angle that the line had elsewhere, by a little more in
+//! each step: a drop that leans on a moving plate would creep, by 0.6 % of the plate's way.
 
 use glam::DVec3;
 use rayon::prelude::*;

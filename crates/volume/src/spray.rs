@@ -185,11 +185,7 @@ impl Spray {
         gone: &mut Vec<(SprayDrop, Exit)>,
         events: &mut Vec<Event>,
     ) {
-        self.drops.retain_mut(|drop| {
-            let stays = fly(drop, dt, forces, environment) || leave_gap(drop, environment);
-            gone.extend((!stays).then_some((*drop, Exit::Squeezed)));
-            stays
-        });
+        self.make_room(dt, forces, environment, gone);
         self.coalesce(events);
         self.drops.retain(|drop| {
             let (middle, reach) = drop.extent();
@@ -202,6 +198,22 @@ impl Spray {
             };
             gone.extend(fate.map(|fate| (*drop, fate)));
             fate.is_none()
+        });
+    }
+
+    /// Moves all drops by `dt`, and out of gaps that have no room for them; those for which there
+    /// is none anywhere go to `gone`.
+    pub fn make_room(
+        &mut self,
+        dt: f64,
+        forces: &Forces<'_>,
+        environment: &impl Environment,
+        gone: &mut Vec<(SprayDrop, Exit)>,
+    ) {
+        self.drops.retain_mut(|drop| {
+            let stays = fly(drop, dt, forces, environment) || leave_gap(drop, environment);
+            gone.extend((!stays).then_some((*drop, Exit::Squeezed)));
+            stays
         });
     }
 

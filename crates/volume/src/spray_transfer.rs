@@ -72,6 +72,10 @@ pub struct SprayReport {
     pub returned: usize,
     /// Spray drops that solids left no room for.
     pub squeezed: usize,
+    /// Volume that left the grid because it was in gaps thinner than a cell, in m³.
+    pub from_gaps: f64,
+    /// Volume that solids left no room for, in m³; part of `lost`.
+    pub without_room: f64,
 }
 
 impl SprayReport {
@@ -94,16 +98,26 @@ impl SprayReport {
     }
 }
 
-/// Turns drops of few cells into spray, and removes sub-grid fragments.
-pub fn launch_small_drops(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64, report: &mut SprayReport) {
+/// Turns drops of few cells, and those that are in gaps thinner than a cell, into spray, and
+/// removes sub-grid fragments.
+pub fn launch_small_drops(
+    fluid: &mut Fluid,
+    spray: &mut Spray,
+    setup: &Setup,
+    world: &World,
+    report: &mut SprayReport,
+) {
     let max_cells = fluid.params.numerics.max_spray_cells;
     let components = &fluid.state.drops.components;
     let small = components.iter().filter(|component| component.num_cells <= max_cells);
     let mut small: Vec<Label> = small.map(|component| component.label).collect();
+    let narrow = in_narrow_gaps(&fluid.state, world, setup);
+    small.extend(&narrow);
     if small.is_empty() {
         return;
     }
     small.sort_unstable();
+    small.dedup();
     let labels = fluid.state.grid.tiles.indices().zip(fluid.state.drops.labels.values());
     let is_small = labels.filter(|(_, label)| small.binary_search(label).is_ok());
     let mut cells: Vec<(Label, CellIndex)> = is_small.map(|(index, &label)| (label, index)).collect();
@@ -111,11 +125,15 @@ pub fn launch_small_drops(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64
     // Fragments share their label, and each of their cells is removed by itself.
     for own in cells.chunk_by(|a, b| a.0 == b.0 && a.0 != Label::FRAGMENT) {
         let label = own[0].0;
-        let Some(found) = SmallDrop::find(&fluid.state, label, own.iter().map(|&(_, index)| index)) else { continue };
+        let indices = own.iter().map(|&(_, index)| index);
+        let is_narrow = narrow.binary_search(&label).is_ok();
+        let Some(found) = SmallDrop::find(&fluid.state, label, indices, is_narrow) else { continue };
         let drops = &mut fluid.state.drops;
         if let Some(id) = label.id() {
             let Some(target) = drops.target_mut(id).copied() else { continue };
-            spray.launch(id, found.center, found.velocity, target.volume * cell_volume);
+            let volume = target.volume * setup.cell_volume();
+            spray.launch(id, found.center, found.velocity, volume);
+            report.from_gaps += if is_narrow { volume } else { 0.0 };
             drops.targets.retain(|target| target.id != id);
             report.launched += 1;
         } else {
@@ -129,6 +147,42 @@ pub fn launch_small_drops(fluid: &mut Fluid, spray: &mut Spray, cell_volume: f64
     }
 }
 
+/// The drops all of whose cells are in gaps between solids thinner than a cell, ascending.
+///
+/// The grid does not resolve the flow in them. Between plates that close, liquid would become a
+/// chain of cells, which close one after the other, and leave it at hundreds of meters per second.
+fn in_narrow_gaps(state: &State, world: &World, setup: &Setup) -> Vec<Label> {
+    let State { grid, drops, solids, .. } = state;
+    // A gap of a cell has no cell farther from its walls than half a cell.
+    let distances = solids.distance.values();
+    let mut candidates: Vec<(Label, CellIndex)> = Vec::new();
+    let mut wide: Vec<Label> = Vec::new();
+    for (index, &label) in grid.tiles.indices().zip(drops.labels.values()) {
+        if label.id().is_none() {
+            continue;
+        }
+        if distances[index] < 0.5 {
+            candidates.push((label, index));
+        } else if wide.last() != Some(&label) {
+            wide.push(label);
+        }
+    }
+    wide.sort_unstable();
+    wide.dedup();
+    candidates.retain(|(label, _)| wide.binary_search(label).is_err());
+    candidates.sort_unstable();
+    let environment = GridEnvironment { state, world, bounds: setup.bounds };
+    let is_narrow = |index: CellIndex| {
+        let at = grid.center(index);
+        environment.solid(at).is_some_and(|wall| {
+            let above = at + wall.normal * (grid.h - wall.distance);
+            environment.solid(above).is_some_and(|opposite| opposite.distance < 0.0)
+        })
+    };
+    let drops = candidates.chunk_by(|a, b| a.0 == b.0);
+    drops.filter(|own| own.iter().all(|&(_, index)| is_narrow(index))).map(|own| own[0].0).collect()
+}
+
 /// A small drop on the grid.
 struct SmallDrop {
     center: DVec3,
@@ -138,8 +192,9 @@ struct SmallDrop {
 }
 
 impl SmallDrop {
-    /// `None` if it is gone, or so close to another drop that they may merge.
-    fn find(state: &State, label: Label, own: impl Iterator<Item = CellIndex>) -> Option<Self> {
+    /// `None` if it is gone, or, unless it leaves in any case, so close to another drop that they
+    /// may merge.
+    fn find(state: &State, label: Label, own: impl Iterator<Item = CellIndex>, leaves: bool) -> Option<Self> {
         let State { grid, phi, drops, solids, .. } = state;
         let tiles = &grid.tiles;
         let labels = drops.labels.values();
@@ -152,6 +207,9 @@ impl SmallDrop {
                 for x in low[0]..=high[0] {
                     let Some(index) = tiles.find([x, y, z]) else { continue };
                     if labels[index] != label && labels[index] != Label::NONE {
+                        if leaves {
+                            continue;
+                        }
                         return None;
                     }
                     if phi.values()[index] < 0.0 {
@@ -196,8 +254,21 @@ pub fn advance_spray(
         }
         report.returned += usize::from(matches!(exit, Exit::Grown | Exit::TouchedLiquid));
         report.squeezed += usize::from(exit == Exit::Squeezed);
+        report.without_room += if exit == Exit::Squeezed { drop.volume } else { 0.0 };
     }
     report
+}
+
+/// Moves drops that have just left the grid out of gaps that have no room for them.
+pub fn leave_gaps(spray: &mut Spray, setup: &Setup, world: &World, fluid: &Fluid, report: &mut SprayReport) {
+    let mut squeezed = Vec::new();
+    let environment = GridEnvironment { state: &fluid.state, world, bounds: setup.bounds };
+    let forces = Forces { gravity: world.gravity(), liquid: &setup.parameters.liquid };
+    spray.make_room(0.0, &forces, &environment, &mut squeezed);
+    let volume: f64 = squeezed.iter().map(|(drop, _)| drop.volume).sum();
+    report.lost += volume;
+    report.without_room += volume;
+    report.squeezed += squeezed.len();
 }
 
 /// Returns a spray drop to the grid under its own id.

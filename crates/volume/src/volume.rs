@@ -27,7 +27,7 @@ use crate::setup::{MemoryEstimate, Setup};
 use crate::solids::{Wall, WallMotion};
 use crate::sources::{NeedleFlow, Released, Sources};
 use crate::spray::Spray;
-use crate::spray_transfer::{SprayReport, advance_spray, launch_small_drops};
+use crate::spray_transfer::{SprayReport, advance_spray, launch_small_drops, leave_gaps};
 use crate::surface_extraction::check_extent;
 use crate::wetting_history::WettingHistory;
 
@@ -46,6 +46,9 @@ pub struct Volume {
     iterations: usize,
     /// Messages that the user has not seen yet.
     notices: Vec<String>,
+    /// Whether liquid in thin gaps, and liquid without room, have been reported since the start or
+    /// a resume.
+    gaps_reported: [bool; 2],
 }
 
 /// Relative difference between the liquid on the grid and the volume balance that is tolerated.
@@ -145,8 +148,19 @@ impl Volume {
         }
         let (sources, spray) = (Sources::default(), Spray::default());
         let evaporation = world.evaporation_coefficients(scene.liquid.density).map(Evaporation::new);
-        let mut volume =
-            Self { fluid, world, setup, sources, history, spray, totals, evaporation, iterations: 0, notices };
+        let mut volume = Self {
+            fluid,
+            world,
+            setup,
+            sources,
+            history,
+            spray,
+            totals,
+            evaporation,
+            iterations: 0,
+            notices,
+            gaps_reported: [false; 2],
+        };
         // No frame has shown them apart.
         volume.unite_joined_drops(&mut Vec::new());
         Ok(volume)
@@ -219,12 +233,28 @@ impl Volume {
             removed += outside;
         }
         let report = self.advance_spray(dt, events);
+        self.report_gaps(&report);
         self.totals.lost += report.lost;
         self.totals.lost += removed * self.setup.cell_volume();
         if ends_frame {
             self.unite_joined_drops(events);
         }
         report
+    }
+
+    /// Tells the user once that gaps between solids are thinner than a cell, or leave no room.
+    fn report_gaps(&mut self, report: &SprayReport) {
+        let time = 1e3 * self.totals.time;
+        let what = [
+            (report.from_gaps, "is in a gap between solids thinner than a cell; such liquid appears at the gap's rim"),
+            (report.without_room, "has no room between solids; such liquid counts as lost"),
+        ];
+        for (reported, (volume, what)) in self.gaps_reported.iter_mut().zip(what) {
+            if volume > 0.0 && !std::mem::replace(reported, true) {
+                let volume = amount(volume, self.setup.planar);
+                self.notices.push(format!("at {time:.3} ms {volume} {what}. A smaller resolution.cell resolves more"));
+            }
+        }
     }
 
     /// Turns drops that no cell holds any more into spray, in planar runs adds them to the largest
@@ -261,7 +291,10 @@ impl Volume {
         }
         let Self { fluid, world, setup, spray, history, .. } = self;
         let mut report = advance_spray(spray, dt, setup, world, fluid, events);
-        launch_small_drops(fluid, spray, setup.cell_volume(), &mut report);
+        launch_small_drops(fluid, spray, setup, world, &mut report);
+        if report.launched > 0 {
+            leave_gaps(spray, setup, world, fluid, &mut report);
+        }
         if report.changed_phi() {
             let angles = HysteresisLaw::new(&setup.parameters, world, history);
             fluid.redistance();

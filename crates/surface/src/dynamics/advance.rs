@@ -19,6 +19,7 @@ use glam::DVec3;
 use sessile_numerics::math;
 
 use super::conjugate_gradient::SolveReport;
+use super::contact_line::StickSlipReport;
 use super::geometry::DropGeometry;
 use super::inertia::InertiaDepths;
 use super::linear_system::{Coefficients, LinearSystem};
@@ -44,6 +45,8 @@ pub struct AdvanceReport {
     pub slip_speed: f64,
     /// Where the momentum carries the centroid of a drop in flight or that slides on a plane.
     pub centroid: Option<CentroidTarget>,
+    /// Speed relative to its solid up to which a vertex of the contact line has not moved, in m/s.
+    pub pinned_speed: f64,
 }
 
 /// Where the momentum of a drop carries its centroid.
@@ -67,13 +70,16 @@ impl CentroidTarget {
 
 /// Moves a drop over a substep; the connectivity and the interfaces stay as they are.
 pub fn advance(drop: &mut Drop, context: &StepContext<'_>, scratch: &mut Scratch) -> AdvanceReport {
-    let Scratch { geometry, system, vectors, .. } = scratch;
+    let Scratch { geometry, system, line_shear, vectors, .. } = scratch;
     geometry.read(&drop.mesh, context.start);
     drop.air_area = geometry.air_area;
     velocity_gauge::remove_tangential_velocity(drop, geometry);
     system.assemble(&drop.mesh, geometry, false);
     let scheme = Scheme::new(geometry, context);
     let coefficients = assemble_forces(drop, context, &scheme, geometry, system, vectors);
+    if scheme.midpoint {
+        line_shear.release(&drop.mesh, geometry, coefficients.stiffness * coefficients.tension, system);
+    }
     let line = contact_line::solve_stick_slip(drop, context, geometry, system, &coefficients, scheme.tau);
     let plane = contact_line::sliding_plane(geometry);
     if geometry.contacts.is_empty() {
@@ -247,7 +253,7 @@ pub(super) fn move_vertices(
     }
     for contact in &geometry.contacts {
         let v = contact.vertex;
-        drop.mesh.velocities[v] += system.constraints[v].prescribed(contact.sample.gain());
+        drop.mesh.velocities[v] += system.constraints[v].carried(contact.sample.gain());
     }
     drop.velocity = geometry.rigid_velocity(&drop.mesh.velocities);
     if let Some((velocity, normal)) = extrapolated {
@@ -258,7 +264,7 @@ pub(super) fn move_vertices(
 }
 
 /// The speeds that the checks and the rest criterion use.
-fn measure_speeds(drop: &Drop, geometry: &DropGeometry, line: contact_line::StickSlipReport) -> AdvanceReport {
+fn measure_speeds(drop: &Drop, geometry: &DropGeometry, line: StickSlipReport) -> AdvanceReport {
     let on_solid = geometry.on_solid();
     let reference = if on_solid { geometry.solid_end_velocity() } else { drop.velocity };
     let slip_speed = if on_solid { drop.velocity.distance(reference) } else { 0.0 };
@@ -272,5 +278,6 @@ fn measure_speeds(drop: &Drop, geometry: &DropGeometry, line: contact_line::Stic
             VertexKind::Wetted => 0.0,
         });
     }
-    AdvanceReport { solve: line.solve, solves: line.solves, max_normal_speed, max_speed, slip_speed, centroid: None }
+    let StickSlipReport { solve, solves } = line;
+    AdvanceReport { solve, solves, max_normal_speed, max_speed, slip_speed, ..AdvanceReport::default() }
 }

@@ -26,7 +26,7 @@ pub fn violates_constraints(
     let change: DVec3 = geometry
         .contacts
         .iter()
-        .map(|c| (c.vertex, system.constraints[c.vertex].prescribed(c.sample.gain())))
+        .map(|c| (c.vertex, system.constraints[c.vertex].carried(c.sample.gain())))
         .map(|(v, gain)| geometry.rigid[v] * (drop.mesh.velocities[v] - (system.velocities[v] - gain)))
         .sum();
     change.length() > numerics.constraint_tolerance * (drop.velocity.length() + capillary_speed)
@@ -51,7 +51,7 @@ pub fn project_initial_velocity(
     solution.copy_from_slice(&system.velocities);
     for contact in &geometry.contacts {
         let v = contact.vertex;
-        system.velocities[v] -= system.constraints[v].prescribed(contact.sample.gain());
+        system.velocities[v] -= system.constraints[v].carried(contact.sample.gain());
     }
     let inertia = Coefficients { rigid_mass: mass, ..Coefficients::default() };
     system.solve(geometry, &inertia, Some(0.0), numerics);

@@ -159,7 +159,7 @@ pub fn solve_stick_slip(
 }
 
 /// Whether the solid can pin a line vertex.
-fn has_hysteresis(contact: &Contact) -> bool {
+pub fn has_hysteresis(contact: &Contact) -> bool {
     let wetting = &contact.sample.wetting;
     wetting.cos_receding - wetting.cos_advancing >= NO_HYSTERESIS
 }

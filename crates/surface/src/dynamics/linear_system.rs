@@ -64,9 +64,13 @@ impl Constraint {
         }
     }
 
-    /// The component in the directions in which the velocity is prescribed.
-    pub fn prescribed(self, v: DVec3) -> DVec3 {
-        v - self.project(v)
+    /// What a vertex in contact gains of the velocity `gain` of its solid in a step: all of it
+    /// unless it slides freely.
+    pub fn carried(self, gain: DVec3) -> DVec3 {
+        match self {
+            Self::Along(_) | Self::Fixed => gain,
+            Self::Free | Self::ContactLine { .. } => gain - self.project(gain),
+        }
     }
 }
 

@@ -110,7 +110,7 @@ fn remeshing_conserves_the_momentum_along_a_level_plane() {
     let substrate = test.substrate.clone();
     test.each(MILLISECOND, MILLISECOND, |drop, context, scratch| {
         let edge = 0.6 * drop.target_edge(context.params.edge);
-        let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true };
+        let target = RemeshTarget { edge, finest: edge, keep_vertices: false, read_curvature: true, pinned_speed: 0.0 };
         scratch.center = drop.mesh.centroid();
         let done = remesh(drop, target, &substrate, context.params, scratch);
         assert!(done.splits > 50, "{} splits", done.splits);

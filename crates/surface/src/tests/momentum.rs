@@ -44,12 +44,24 @@ fn weightless_drop_does_not_propel_itself() {
     }
 }
 
+/// The drop of 1 µL with edges of 50 µm comes to rest in long substeps. A remesh that displaces its
+/// line accelerates it, and with what lasts for 2 ms over the whole substep it moves by 0.23 mm.
 #[test]
-fn resting_drop_does_not_propel_itself_in_reproduction_mode() {
-    for (volume, angle) in [(10.0, 30.0), (10.0, 90.0), (1.0, 120.0), (100.0, 90.0), (100.0, 150.0)] {
-        let (drift, time) = drift_until_asleep(build_paper(&without_hysteresis(volume, angle, 0.4, "")));
-        // The rim of the last one has a radius of an edge, and keeps being remeshed.
-        assert!(time < 3.0 || angle > 140.0, "{volume} µL at {angle}° sleep after {time} s");
+fn resting_drop_does_not_propel_itself_in_reproduction_mode_s1() {
+    for (volume, angle, edge) in [
+        (10.0, 30.0, 0.4),
+        (10.0, 90.0, 0.4),
+        (1.0, 120.0, 0.4),
+        (1.0, 120.0, 0.05),
+        (100.0, 90.0, 0.4),
+        (100.0, 120.0, 0.2),
+        (100.0, 150.0, 0.4),
+        (100.0, 150.0, 0.2),
+    ] {
+        let (drift, time) = drift_until_asleep(build_paper(&without_hysteresis(volume, angle, edge, "")));
+        // The rims of the flattest ones have a radius of an edge or two, and keep being remeshed.
+        println!("{volume} µL at {angle}° with edges of {edge} mm: {drift:.1e} m, {time:.2} s");
+        assert!(time < 3.0 || volume * angle > 11e3, "{volume} µL at {angle}° sleep after {time} s");
         assert!(drift < 0.05e-3, "{volume} µL at {angle}° moved by {drift} m");
     }
 }

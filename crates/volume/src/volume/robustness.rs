@@ -204,6 +204,58 @@ fn closing_plates_let_no_liquid_through_p4b() {
     assert!((present + lost - 6e-9).abs() < 1e-14, "{present} and {lost} m³");
 }
 
+/// Plates that turn by 40° about the middle of the lower one while they close. In a gap thinner
+/// than a cell, and tilted to the grid, liquid is a chain of cells that the walls close one by one:
+/// it left them at up to 218 m/s, which ends a run.
+#[test]
+fn plates_that_turn_while_they_close_squeeze_the_liquid_out_p4b() {
+    let (gap, half, steps) = (|s: f64| 2.0 * (1.0 - s), 4.0, 12);
+    let keys = |of: &dyn Fn(f64) -> DVec3| -> String {
+        let key = |s: f64| {
+            let DVec3 { x, y, z } = of(s);
+            format!("{{at = \"{} ms\", move = \"{x} {y} {z} mm\", rotate = \"0 0 {} deg\"}}, ", 20.0 * s, 40.0 * s)
+        };
+        (0..=steps).map(|k| key(f64::from(k) / f64::from(steps))).collect()
+    };
+    let upper = |s: f64| {
+        let (sin, cos) = (40.0 * s).to_radians().sin_cos();
+        DVec3::new(-(gap(s) + 2.0) * sin, (gap(s) + 2.0) * cos - 1.0 - (gap(0.0) + 1.0), 0.0)
+    };
+    let plate = |name: &str, from: f64, motion: String| {
+        format!(
+            "[[solids]]\nname = \"{name}\"\nmaterial = \"m\"\nshape = \"box\"\nmin = \"-{half} {from} -{half} mm\"\n\
+             max = \"{half} {} {half} mm\"\nmotion = [{motion}]\n",
+            from + 2.0
+        )
+    };
+    let mut volume = build(&format!(
+        "{WATER}[resolution]\ncell = \"0.3 mm\"\n[materials.m]\nadvancing = \"90 deg\"\nreceding = \"90 deg\"\n{}{}\
+         [[drops]]\nshape = \"cap\"\non = \"low\"\nvolume = \"4 uL\"\n",
+        plate("low", -2.0, keys(&|_| DVec3::ZERO)),
+        plate("high", gap(0.0), keys(&upper)),
+    ));
+    let mut notices = Vec::new();
+    for ms in 1..=21 {
+        run_to(&mut volume, 1e-3 * f64::from(ms));
+        notices.append(&mut volume.notices());
+        for position in &surface(&volume.frame()).positions {
+            for (solid, side) in volume.world.solids().iter().zip([-1.0, 1.0]) {
+                let place = 1e3 * solid.world_from_rest().apply_inverse(*position);
+                let beyond = side * (place.y - if side > 0.0 { gap(0.0) + 1.0 } else { -1.0 });
+                let within = place.x.abs() < half - 2.0 && place.z.abs() < half - 2.0;
+                assert!(!(within && beyond > 1.0), "liquid is behind `{}` at {place} mm after {ms} ms", solid.name());
+                // A corner of a triangle may lie in a wall by a tenth of a cell.
+                let depth = -1e3 * solid.signed_distance(*position);
+                assert!(depth < 0.03, "liquid is {depth:.3} mm inside `{}` after {ms} ms", solid.name());
+            }
+        }
+    }
+    let (present, lost) = (volume.fluid.state.drops.total() * volume.setup.cell_volume(), volume.totals.lost);
+    println!("{:.3} µL present, {:.3} µL lost, {notices:?}", 1e9 * present, 1e9 * lost);
+    assert!((present + lost - 4e-9).abs() < 1e-14 && lost == 0.0, "{present} and {lost} m³");
+    assert!(notices.iter().any(|notice| notice.contains("thinner than a cell")), "{notices:?}");
+}
+
 /// Boxes side by side, each from one of these places on x to the next (in mm), with a drop of
 /// `angle` (in degrees).
 fn boxes(places: &[f64], angle: f64, planar: bool, drop: &str) -> Volume {
