@@ -51,11 +51,23 @@ impl SurfaceModel {
         let state = State::new(world, outlets.collect(), params.edge);
         let mut model = Self { params, state, scratch: ModelScratch::default(), notices: Notices::default() };
         model.notices.check_step(model.params.max_step, usual_step(&model.params));
+        model.check_outlets();
         for index in 0..model.state.substrate.world.initial_drops().len() {
             model.place_initial_drop(index)?;
         }
         model.state.mark_wet(&mut [], None);
         Ok(model)
+    }
+
+    /// Reports outlets of taps whose rim is inside a solid.
+    fn check_outlets(&mut self) {
+        let Self { state, notices, .. } = self;
+        for outlet in &state.substrate.outlets {
+            let found = state.substrate.solids().iter().map(|solid| (outlet.depth_in(solid), solid));
+            if let Some((depth, solid)) = found.max_by(|a, b| a.0.total_cmp(&b.0)) {
+                notices.check_outlet(outlet, depth, solid.name());
+            }
+        }
     }
 
     /// Adds a drop that the scene starts with.

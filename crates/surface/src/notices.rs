@@ -3,9 +3,12 @@
 use glam::DVec3;
 
 use crate::merging::MergeCounts;
+use crate::substrate::Outlet;
 
 /// A step this many times longer than the usual one is reported.
 const LONG_STEP: f64 = 4.0;
+/// Depth of an outlet in a solid, in its radii, beyond which it is reported.
+const MAX_OUTLET_DEPTH: f64 = 0.1;
 
 /// Notices that wait to be shown; each kind is shown once, and again at ten times the count.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +48,18 @@ impl Notices {
                      all others like it get edges of 0.35 of their radius"
                 ));
             }
+        }
+    }
+
+    /// Checks how deep the rim of a tap's outlet reaches into a solid, in m.
+    pub fn check_outlet(&mut self, outlet: &Outlet, depth: f64, solid: &str) {
+        if depth > MAX_OUTLET_DEPTH * outlet.radius {
+            let [x, y, z] = (1e3 * outlet.at).to_array();
+            self.waiting.push(format!(
+                "the outlet of the tap at {x:.3} {y:.3} {z:.3} mm reaches {:.3} mm into `{solid}`: liquid comes out inside \
+                 it; move the tap, or reduce its radius",
+                1e3 * depth
+            ));
         }
     }
 

@@ -60,6 +60,18 @@ pub struct Outlet {
 }
 
 impl Outlet {
+    /// How deep its rim reaches into a solid, in m; 0 outside.
+    pub fn depth_in(&self, solid: &Solid) -> f64 {
+        const POINTS: u32 = 16;
+        let across = self.direction.any_orthonormal_vector() * self.radius;
+        let other = self.direction.cross(across);
+        let rim = (0..POINTS).map(|k| {
+            let (sin, cos) = math::sin_cos(std::f64::consts::TAU * f64::from(k) / f64::from(POINTS));
+            self.at + across * cos + other * sin
+        });
+        rim.map(|point| -solid.signed_distance(point)).fold(0.0, f64::max)
+    }
+
     /// Projection of a point onto the outlet's plane, in m.
     fn project(&self, point: DVec3) -> DVec3 {
         point - self.direction * self.direction.dot(point - self.at)

@@ -138,3 +138,17 @@ fn a_drop_that_grows_by_overlapping_drips_stays_outside_the_floor() {
     }
     assert!(model.volume() > 200e-9, "{} m³ have merged", model.volume());
 }
+
+/// A tap of which half the outlet is in the floor says so; one above the floor does not.
+#[test]
+fn a_tap_that_reaches_into_a_solid_is_reported_v1() {
+    for (height, told) in [("0.2", true), ("3", false)] {
+        let mut model = build(&format!(
+            "{}[[emitters]]\nkind = \"tap\"\nat = \"0 {height} 0 mm\"\nradius = \"1 mm\"\nspeed = \"0.3 m/s\"\n\
+             direction = [1, 0, 0]\n",
+            plane([0.0, 1.0, 0.0], 90.0, 60.0)
+        ));
+        let notices = model.notices();
+        assert_eq!(notices.iter().any(|notice| notice.contains("0.800 mm into `s`")), told, "{notices:?}");
+    }
+}
