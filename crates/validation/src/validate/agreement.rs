@@ -92,12 +92,12 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         quick(
             "agreement-accelerated-plate",
-            "20 µL on a level plate that speeds up along itself; the pane model has no inertia. Expected: it slides from the acceleration that exceeds its retention.",
+            "20 µL on a level plate that speeds up along itself. Expected: it slides from the acceleration that exceeds its retention.",
             plates::accelerated,
         ),
         quick(
             "agreement-rotated-plate",
-            "20 µL on a level plate that rotates, 15 mm from the axis; the pane model has no inertia. Expected: it slides from the centrifugal acceleration that \
+            "20 µL on a level plate that rotates, 15 mm from the axis. Expected: it slides from the centrifugal acceleration that \
              exceeds its retention.",
             plates::rotated,
         ),

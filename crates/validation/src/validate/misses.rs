@@ -59,17 +59,6 @@ const MISSES: &[Miss] = &[
         reason: "Necks are for display only: they close exponentially from the union of the two caps, and begin too wide.",
     },
     Miss {
-        case: "agreement-accelerated-plate",
-        quantity: "acceleration at which",
-        reason: "The plate's motion is made of 200 straight pieces, at whose ends its velocity jumps; by smooth keys, which \
-                 jump at the start only, the drop slides at 5.8 m/s² already. Not examined further.",
-    },
-    Miss {
-        case: "agreement-rotated-plate",
-        quantity: "centrifugal acceleration at which",
-        reason: "The drop stays up to 3.8 % above its retention; the cause was not found.",
-    },
-    Miss {
         case: "dew-growth",
         quantity: "exponent of single drops",
         reason: "Nucleation sites are coarser than in nature, so that young drops share little vapor and grow as t^½ at first; \
