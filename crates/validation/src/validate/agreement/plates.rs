@@ -19,8 +19,8 @@ use crate::validate::common::{GRAVITY, WATER, bisect_largest};
 const VOLUME: f64 = 20.0;
 /// Distance of the drop from the axis, in mm.
 const DISTANCE: f64 = 15.0;
-/// Time that is simulated, in s: on the plate that speeds up, short of much wind (2 m/s); on the one that
-/// rotates, long enough for a drop little above its retention to begin to slide.
+/// Time that is simulated, in s: on the plate that speeds up, short of much wind (2 m/s); on the
+/// one that rotates, long enough for a drop little above its retention to begin to slide.
 const TIMES: [f64; 2] = [0.25, 1.2];
 /// Times in which the acceleration and the rate of rotation rise, in s.
 const RAMPS: [f64; 2] = [0.1, 0.6];
