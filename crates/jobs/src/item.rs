@@ -239,10 +239,18 @@ mod tests {
             let item = Item { folder: folder.path(), stage: &stage, item: 0 };
             let stop = &stop;
             let worker = scope.spawn(move || item.execute(Path::new("/bin/sh"), 1, stop));
+            let states = || StageState::read(folder.path(), &stage).expect("readable").items;
+            let begun = Instant::now();
+            while states() != [ItemState::Running] && begun.elapsed() < Duration::from_secs(30) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            // The script has its trap.
             std::thread::sleep(Duration::from_millis(300));
-            assert_eq!(StageState::read(folder.path(), &stage).expect("readable").items, [ItemState::Running]);
-            assert_eq!(item.execute(Path::new("/bin/sh"), 1, stop).expect("refused"), Outcome::Busy);
+            let (found, second) = (states(), item.execute(Path::new("/bin/sh"), 1, stop));
+            // Before any panic, which would wait for the worker.
             stop.store(true, Ordering::Relaxed);
+            assert_eq!(found, [ItemState::Running]);
+            assert_eq!(second.expect("refused"), Outcome::Busy);
             worker.join().expect("no panic").expect("executed")
         });
         assert_eq!(outcome, Outcome::Stopped);
