@@ -198,6 +198,7 @@ impl Volume {
         timer: &mut dyn StageTimer,
         reports: &mut StageReports,
     ) -> Vec<NeedleFlow> {
+        let mut unresolved = self.handle_unresolved_drops(events);
         self.world.advance_to(until);
         self.world.set_mean_velocities_since(self.totals.time);
         let emissions = self.world.emissions(self.totals.time, until);
@@ -207,7 +208,8 @@ impl Volume {
         if inserted != 0.0 {
             self.fluid.state.forget_previous_liquid();
         }
-        self.totals.lost += self.handle_unresolved_drops(events) * self.setup.cell_volume();
+        unresolved += self.handle_unresolved_drops(events);
+        self.totals.lost += unresolved * self.setup.cell_volume();
         timer.enter("tiles");
         let changed = self.fluid.adapt(&self.world, &[]);
         reports.add("tiles.changes", u64::from(changed));
